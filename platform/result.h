@@ -2,8 +2,8 @@
 //
 // Expected failures (the link is down, the row is missing, the peer sent invalid data) are returned
 // as Error. A broken invariant is not: it fails a CHECK, in every build, and stops the process. We
-// throw nothing. An exception that a library throws ends only the session or task that it reaches,
-// and is logged as a bug.
+// throw only to end a cancelled task (loop/cancellation.h). An exception that a library throws ends
+// only the session or task that it reaches, and is logged as a bug.
 
 #pragma once
 

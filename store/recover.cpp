@@ -22,15 +22,15 @@ fs::path with_suffix(const fs::path& file, std::string_view suffix) {
 }
 
 // A clean close leaves no log.
-bool stopped_in_disorder(const fs::path& file) {
+bool was_not_closed_cleanly(const fs::path& file) {
   std::error_code ec;
   const std::uintmax_t size = fs::file_size(with_suffix(file, "-wal"), ec);
   return !ec && size > 0;
 }
 
-Result<Database> open_sound(const fs::path& file, const DatabaseOptions& options,
-                            const Schema& schema) {
-  const bool suspicious = stopped_in_disorder(file);
+Result<Database> open_if_intact(const fs::path& file, const DatabaseOptions& options,
+                                const Schema& schema) {
+  const bool suspicious = was_not_closed_cleanly(file);
   TRY(Database database, Database::open(file, options));
   std::error_code ec;
   if (suspicious && fs::file_size(file, ec) <= checked_bytes_max) {
@@ -91,11 +91,11 @@ Result<fs::path> set_aside(const fs::path& file, WallTime now) {
 
 Result<Recovered> open_or_rebuild(const fs::path& file, const DatabaseOptions& options,
                                   const Schema& schema, WallTime now) {
-  auto opened = open_sound(file, options, schema);
+  auto opened = open_if_intact(file, options, schema);
   if (opened) return Recovered{*std::move(opened)};
   if (opened.error().code != Errc::corrupt) return fail(opened.error());
   TRY(fs::path moved_to, set_aside(file, now));
-  TRY(Database fresh, open_sound(file, options, schema));
+  TRY(Database fresh, open_if_intact(file, options, schema));
   return Recovered{std::move(fresh), Damage{std::move(moved_to), opened.error().what}};
 }
 

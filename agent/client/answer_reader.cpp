@@ -39,7 +39,7 @@ AnswerReader::AnswerReader(const AnswerLimits& limits)
     : limits_(limits), pool_(limits.in_flight, "answers of the API server that are being read") {}
 
 asio::awaitable<Status> AnswerReader::read_all(std::shared_ptr<http::BodyStream> stream,
-                                               std::size_t most, HeldBytes& held, Count count,
+                                               std::size_t most, ByteReservation& held, Count count,
                                                ReadAnswer& into) {
   std::string& body = into.response.body;
   const std::string_view length = into.response.headers.get("content-length");
@@ -86,7 +86,7 @@ asio::awaitable<Result<ReadAnswer>> AnswerReader::read(http::Response response, 
   const bool is_foreign = whose == Requester::foreign;
   const std::size_t most =
       is_foreign ? std::min(limits_.answer_bytes, limits_.in_flight.foreign) : limits_.answer_bytes;
-  HeldBytes held(pool_, whose);
+  ByteReservation held(pool_, whose);
   const Status read = co_await read_all(stream, most, held, std::move(count), answer);
   const bool late = limit.cancel() == 0;
   if (!read || answer.body != ReadAnswer::Body::whole) stream->cancel();

@@ -67,7 +67,7 @@ class AnswerReader {
 
  private:
   asio::awaitable<Status> read_all(std::shared_ptr<http::BodyStream> stream, std::size_t most,
-                                   HeldBytes& held, Count count, ReadAnswer& into);
+                                   ByteReservation& held, Count count, ReadAnswer& into);
 
   AnswerLimits limits_;
   BytePool pool_;

@@ -33,64 +33,67 @@ Result<std::unique_ptr<ApiClient>> ApiClient::make(ClusterAccess access, const C
                                                    std::string user_agent,
                                                    const http::ClientLimits& limits,
                                                    std::shared_ptr<AnswerReader> answers) {
-  TRY(Ways ways, ways_of(access, limits));
-  return std::unique_ptr<ApiClient>(new ApiClient(std::move(access), std::move(ways), clock,
-                                                  std::move(user_agent), limits,
+  TRY(ServerClientList server_clients, make_server_clients(access, limits));
+  return std::unique_ptr<ApiClient>(new ApiClient(std::move(access), std::move(server_clients),
+                                                  clock, std::move(user_agent), limits,
                                                   std::move(answers)));
 }
 
-Result<ApiClient::Ways> ApiClient::ways_of(const ClusterAccess& access,
-                                           const http::ClientLimits& limits) {
+Result<ApiClient::ServerClientList> ApiClient::make_server_clients(
+    const ClusterAccess& access, const http::ClientLimits& limits) {
   TRY(std::vector<http::Endpoint> endpoints, access.endpoints());
   const std::vector<ServerAddress> servers = access.servers();
-  Ways ways;
+  ServerClientList server_clients;
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    ways.push_back(std::make_shared<Way>(std::move(endpoints[i]), servers[i].path_prefix, limits));
+    server_clients.push_back(
+        std::make_shared<ServerClients>(std::move(endpoints[i]), servers[i].path_prefix, limits));
   }
   // With a client certificate, requests with foreign tokens need connections without it.
-  if (access.tls_settings.identity.certificate_pem.empty()) return ways;
+  if (access.tls_settings.identity.certificate_pem.empty()) return server_clients;
   ClusterAccess nobody = access;
   nobody.tls_settings.identity = {};
-  TRY(std::vector<http::Endpoint> bare, nobody.endpoints());
+  TRY(std::vector<http::Endpoint> without_certificate, nobody.endpoints());
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    ways[i]->bare = std::make_unique<http::Client>(std::move(bare[i]), limits);
+    server_clients[i]->without_certificate =
+        std::make_unique<http::Client>(std::move(without_certificate[i]), limits);
   }
-  return ways;
+  return server_clients;
 }
 
-http::Traffic ApiClient::Way::traffic() const {
-  http::Traffic sum = ours.traffic();
-  if (bare) sum += bare->traffic();
+http::Traffic ApiClient::ServerClients::traffic() const {
+  http::Traffic sum = with_certificate.traffic();
+  if (without_certificate) sum += without_certificate->traffic();
   return sum;
 }
 
-void ApiClient::Way::forget_connections() {
-  ours.forget_connections();
-  if (bare) bare->forget_connections();
+void ApiClient::ServerClients::forget_connections() {
+  with_certificate.forget_connections();
+  if (without_certificate) without_certificate->forget_connections();
 }
 
 http::Traffic ApiClient::traffic() const {
-  http::Traffic sum = before_;
-  for (const auto& way : ways_) sum += way->traffic();
+  http::Traffic sum = replaced_traffic_;
+  for (const auto& clients : server_clients_) sum += clients->traffic();
   return sum;
 }
 
 void ApiClient::forget_connections() {
-  for (const auto& way : ways_) way->forget_connections();
+  for (const auto& clients : server_clients_) clients->forget_connections();
 }
 
-void ApiClient::forget_connections(std::size_t server) { way(server)->forget_connections(); }
+void ApiClient::forget_connections(std::size_t server) { clients(server)->forget_connections(); }
 
-std::shared_ptr<ApiClient::Way> ApiClient::way(std::optional<std::size_t> server) const {
+std::shared_ptr<ApiClient::ServerClients> ApiClient::clients(
+    std::optional<std::size_t> server) const {
   // A new kubeconfig may name fewer servers than the index of the caller assumes.
-  return ways_[server.value_or(preferred_) % ways_.size()];
+  return server_clients_[server.value_or(preferred_) % server_clients_.size()];
 }
 
 Status ApiClient::adopt(ClusterAccess access) {
-  TRY(Ways ways, ways_of(access, limits_));
-  before_ = traffic();
+  TRY(ServerClientList server_clients, make_server_clients(access, limits_));
+  replaced_traffic_ = traffic();
   forget_connections();
-  ways_ = std::move(ways);
+  server_clients_ = std::move(server_clients);
   access_ = std::move(access);
   token_ = access_.token;
   token_read_at_ = MonoTime::min();
@@ -98,12 +101,13 @@ Status ApiClient::adopt(ClusterAccess access) {
   return {};
 }
 
-ApiClient::ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent,
-                     const http::ClientLimits& limits, std::shared_ptr<AnswerReader> answers)
+ApiClient::ApiClient(ClusterAccess access, ServerClientList server_clients, const Clock& clock,
+                     std::string user_agent, const http::ClientLimits& limits,
+                     std::shared_ptr<AnswerReader> answers)
     : access_(std::move(access)),
       limits_(limits),
       answers_(std::move(answers)),
-      ways_(std::move(ways)),
+      server_clients_(std::move(server_clients)),
       clock_(clock),
       user_agent_(std::move(user_agent)),
       token_(access_.token) {}
@@ -157,7 +161,7 @@ asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool
                                                         std::optional<std::size_t> server) {
   const bool own_credentials = request.authorization.empty();
   const bool may_be_gzip = request.may_be_large;
-  const std::shared_ptr<Way> to = way(server);
+  const std::shared_ptr<ServerClients> to = clients(server);
   http::Request made = prepare(std::move(request));
   made.target.insert(0, to->path_prefix);
   const std::string doing = describe(made);
@@ -197,7 +201,7 @@ asio::awaitable<Result<http::Response>> ApiClient::forward(http::Request request
                                                            std::optional<std::size_t> server) {
   const bool own_credentials = !request.headers.has("authorization");
   if (held_) co_return fail(Errc::denied, *held_);
-  const std::shared_ptr<Way> to = way(server);
+  const std::shared_ptr<ServerClients> to = clients(server);
   request.target.insert(0, to->path_prefix);
   authorize(request);
   http::Client& client = to->for_request(own_credentials);

@@ -96,28 +96,30 @@ class ApiClient final : public ApiCaller {
   // The connections to one server: some with our client certificate and some without. A server
   // authenticates by certificate before it looks at tokens, so a request with a foreign token on a
   // connection with our certificate would be performed as us.
-  struct Way {
-    Way(http::Endpoint endpoint, std::string prefix, const http::ClientLimits& limits)
-        : ours(std::move(endpoint), limits), path_prefix(std::move(prefix)) {}
+  struct ServerClients {
+    ServerClients(http::Endpoint endpoint, std::string prefix, const http::ClientLimits& limits)
+        : with_certificate(std::move(endpoint), limits), path_prefix(std::move(prefix)) {}
 
-    http::Client ours;
-    std::unique_ptr<http::Client> bare;  // null if `ours` has no client certificate
+    http::Client with_certificate;
+    std::unique_ptr<http::Client>
+        without_certificate;  // null if `with_certificate` has no client certificate
     std::string path_prefix;
 
     [[nodiscard]] http::Client& for_request(bool own_credentials) {
-      return own_credentials || !bare ? ours : *bare;
+      return own_credentials || !without_certificate ? with_certificate : *without_certificate;
     }
     [[nodiscard]] http::Traffic traffic() const;
     void forget_connections();
   };
-  using Ways = std::vector<std::shared_ptr<Way>>;  // one per server
-  [[nodiscard]] static Result<Ways> ways_of(const ClusterAccess& access,
-                                            const http::ClientLimits& limits);
+  using ServerClientList = std::vector<std::shared_ptr<ServerClients>>;  // one per server
+  [[nodiscard]] static Result<ServerClientList> make_server_clients(
+      const ClusterAccess& access, const http::ClientLimits& limits);
 
-  ApiClient(ClusterAccess access, Ways ways, const Clock& clock, std::string user_agent,
-            const http::ClientLimits& limits, std::shared_ptr<AnswerReader> answers);
+  ApiClient(ClusterAccess access, ServerClientList server_clients, const Clock& clock,
+            std::string user_agent, const http::ClientLimits& limits,
+            std::shared_ptr<AnswerReader> answers);
   // The connections to that server, or to the preferred one.
-  [[nodiscard]] std::shared_ptr<Way> way(std::optional<std::size_t> server) const;
+  [[nodiscard]] std::shared_ptr<ServerClients> clients(std::optional<std::size_t> server) const;
   [[nodiscard]] http::Request prepare(ApiRequest request);
   // Decompresses the body. Errors: those of http::inflated().
   [[nodiscard]] Result<http::Response> plain(http::Response response) const;
@@ -128,10 +130,10 @@ class ApiClient final : public ApiCaller {
   ClusterAccess access_;
   http::ClientLimits limits_;
   std::shared_ptr<AnswerReader> answers_;
-  Ways ways_;  // shared with the calls under way
+  ServerClientList server_clients_;  // shared with the calls under way
   std::size_t preferred_ = 0;
   std::optional<std::string> held_;
-  http::Traffic before_;  // of connections replaced by adopt()
+  http::Traffic replaced_traffic_;  // of connections replaced by adopt()
   const Clock& clock_;
   std::string user_agent_;
   std::string token_;

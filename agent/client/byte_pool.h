@@ -36,9 +36,9 @@ class BytePool {
   [[nodiscard]] std::size_t bytes() const { return own_ + foreign_; }
 
  private:
-  friend class HeldBytes;
+  friend class ByteReservation;
   // Replaces `before` bytes by `after`. Errors: exhausted; then nothing has changed.
-  [[nodiscard]] Status resize(Requester whose, std::size_t before, std::size_t after);
+  [[nodiscard]] Status resize(Requester requester, std::size_t before, std::size_t after);
 
   BytePoolLimits limits_;
   std::string what_;
@@ -48,12 +48,12 @@ class BytePool {
 
 // The bytes that one request holds of a pool. Returns them in its destructor. The pool must outlive
 // it.
-class HeldBytes {
+class ByteReservation {
  public:
-  HeldBytes(BytePool& pool, Requester whose) : pool_(pool), whose_(whose) {}
-  ~HeldBytes() { (void)set(0); }
-  HeldBytes(const HeldBytes&) = delete;
-  HeldBytes& operator=(const HeldBytes&) = delete;
+  ByteReservation(BytePool& pool, Requester requester) : pool_(pool), requester_(requester) {}
+  ~ByteReservation() { (void)set(0); }
+  ByteReservation(const ByteReservation&) = delete;
+  ByteReservation& operator=(const ByteReservation&) = delete;
 
   // Replaces the number of bytes held. Errors: exhausted; then it still holds the previous number.
   // A smaller number never fails.
@@ -61,7 +61,7 @@ class HeldBytes {
 
  private:
   BytePool& pool_;
-  Requester whose_;
+  Requester requester_;
   std::size_t bytes_ = 0;
 };
 

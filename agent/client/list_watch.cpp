@@ -155,7 +155,7 @@ class Run {
   void fail_list(const sync::watch::Failure& failure) {
     list_bytes_ = 0;
     list_items_ = 0;
-    (void)sink_.try_hold(0);
+    (void)sink_.try_reserve(0);
     feed(reflect::ListFailed{failure});
     if (reflector_.state() == State::waiting) sink_.list_failed(failure);
   }
@@ -213,12 +213,12 @@ class Run {
     feed(std::move(page));
     // feed() has queued the whole list for the sink, which is performed next and counts the list
     // itself.
-    if (last) (void)sink_.try_hold(0);
+    if (last) (void)sink_.try_reserve(0);
   }
 
   [[nodiscard]] Status admit_page(std::size_t page_bytes) {
     const std::size_t held = target_.reflector.by_page ? page_bytes : list_bytes_;
-    if (list_bytes_ <= target_.reflector.list_bytes) return sink_.try_hold(held);
+    if (list_bytes_ <= target_.reflector.list_bytes) return sink_.try_reserve(held);
     return fail(Errc::exhausted, "the list has more than " +
                                      std::to_string(target_.reflector.list_bytes) + " bytes");
   }
@@ -246,7 +246,7 @@ class Run {
 
   void close_watch() {
     events_ = EventReader(false, {});
-    (void)sink_.try_hold(0);
+    (void)sink_.try_reserve(0);
     if (stream_) stream_->cancel();
     stream_.reset();
   }
@@ -278,7 +278,7 @@ class Run {
   void take_piece(const std::string& piece) {
     const auto bytes = events_.feed(piece);
     if (!bytes) return fail_watch(sync::watch::failure_of(bytes.error()));
-    if (auto room = sink_.try_hold(events_.held()); !room) {
+    if (auto room = sink_.try_reserve(events_.held()); !room) {
       return fail_watch(sync::watch::failure_of(room.error()));
     }
     for (const std::string& each : *bytes) {

@@ -63,7 +63,7 @@ class ListWatchSink {
   // The list-watch holds `bytes` of an unfinished list or event. Each call replaces the previous
   // number. Errors: exhausted; the list-watch then drops these bytes and starts again after a
   // pause.
-  [[nodiscard]] virtual Status try_hold(std::size_t /*bytes*/) { return {}; }
+  [[nodiscard]] virtual Status try_reserve(std::size_t /*bytes*/) { return {}; }
   // A list failed, or the sink had no room; the list is retried after a pause.
   virtual void list_failed(const sync::watch::Failure& /*failure*/) {}
   // A watch could not be opened or broke. Not called if its version was gone (410).

@@ -226,7 +226,7 @@ void CloudService::note_answer() {
     log_warn("API server is back, all nodes get a new grace");
     lifecycle_.feed(lifecycle::ContactRestored{});
   }
-  if (was_lost && verdict_) lifecycle_.resume();
+  if (was_lost && final_status_) lifecycle_.resume();
   start_if_ready();
 }
 
@@ -247,7 +247,7 @@ Status CloudService::complete() const {
 }
 
 void CloudService::start_if_ready() {
-  if (lifecycle_.has_started() || !verdict_ || (lifecycle_.is_following() && !leads())) return;
+  if (lifecycle_.has_started() || !final_status_ || (lifecycle_.is_following() && !leads())) return;
   if (!plan_.lifecycle() || !needs_.complete()) return;
   if (!leads()) {
     log_info("following", {{"nodes", controller_.fleet().size()}});
@@ -260,7 +260,7 @@ void CloudService::start_if_ready() {
 
 // The process must end: another replica may already write.
 void CloudService::lost_leadership(const std::string& why) {
-  verdict_ = fail(Errc::conflict, "leader election lost: " + why);
+  final_status_ = fail(Errc::conflict, "leader election lost: " + why);
   lifecycle_.pause();
   if (scheduler_) scheduler_->pause();
   if (give_up_) give_up_();

@@ -31,8 +31,8 @@ namespace holdfast::agent {
 
 class CloudService final : public proc::Service, public ListWatchSource, public LifecyclePerformer {
  public:
-  // `give_up`, if set, is called when the process must end; verdict() then has the reason. `clock`
-  // is borrowed and outlives it. Errors: those of reading the kubeconfig and of plan_of().
+  // `give_up`, if set, is called when the process must end; final_status() then has the reason.
+  // `clock` is borrowed and outlives it. Errors: those of reading the kubeconfig and of plan_of().
   [[nodiscard]] static Result<std::unique_ptr<CloudService>> make(
       asio::any_io_executor executor, const CloudSettings& settings, const Clock& clock,
       std::function<void()> give_up = {});
@@ -41,7 +41,7 @@ class CloudService final : public proc::Service, public ListWatchSource, public 
   [[nodiscard]] Status start() override;
   // Waits for writes under way, then releases the lease.
   asio::awaitable<void> stop(MonoTime deadline) override;
-  [[nodiscard]] Status verdict() const override { return verdict_; }
+  [[nodiscard]] Status final_status() const override { return final_status_; }
 
   [[nodiscard]] const sync::lifecycle::Controller& controller() const { return controller_; }
   [[nodiscard]] const LifecycleRunner& lifecycle() const { return lifecycle_; }
@@ -86,7 +86,7 @@ class CloudService final : public proc::Service, public ListWatchSource, public 
   Clients clients_;
   const Clock& clock_;
   std::function<void()> give_up_;
-  Status verdict_;
+  Status final_status_;
   Random random_;
   sync::control::ApiServerContact contact_;
   loop::Event contact_changed_;

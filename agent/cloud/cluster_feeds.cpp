@@ -35,7 +35,7 @@ void ClusterFeeds::open(std::string_view name, std::string_view path, bool whole
         for (const auto& remove : kind.remove) remove(gone);
       },
       hooks_.heard, [this] { hooks_.skipped(T::kind); }, whole);
-  kind.feed->keep_within(memory_, hooks_.refused);
+  kind.feed->limit_memory(memory_, hooks_.refused);
 }
 
 void ClusterFeeds::start(loop::Tasks& tasks) {

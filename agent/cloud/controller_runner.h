@@ -63,7 +63,7 @@ class ControllerRunner {
   // Performs effects from now on. The machine must have received all lists.
   void start() {
     if (std::exchange(mode_, Mode::acting) == Mode::acting) return;
-    act(std::exchange(kept_back_, {}));
+    act(std::exchange(deferred_, {}));
     changed_.notify_all();
   }
   [[nodiscard]] bool has_started() const { return mode_ == Mode::acting; }
@@ -71,7 +71,7 @@ class ControllerRunner {
   void follow() {
     CHECK(mode_ != Mode::acting);
     mode_ = Mode::following;
-    cancel(std::exchange(kept_back_, {}));
+    cancel(std::exchange(deferred_, {}));
   }
   [[nodiscard]] bool is_following() const { return mode_ == Mode::following; }
 
@@ -111,7 +111,7 @@ class ControllerRunner {
     if (earlier) changed_.notify_all();
     switch (mode_) {
       case Mode::waiting:
-        std::move(step.effects.begin(), step.effects.end(), std::back_inserter(kept_back_));
+        std::move(step.effects.begin(), step.effects.end(), std::back_inserter(deferred_));
         return;
       case Mode::following:
         cancel(std::move(step.effects));
@@ -150,7 +150,7 @@ class ControllerRunner {
   Machine& machine_;
   const Clock& clock_;
   Observer* observer_;
-  std::vector<Effect> kept_back_;  // while waiting
+  std::vector<Effect> deferred_;  // while waiting
   Mode mode_ = Mode::waiting;
   bool paused_ = false;
   MonoTime deadline_ = MonoTime::min();

@@ -52,8 +52,9 @@ asio::awaitable<Status> EventSender::send(sync::events::EventWrite write) {
 
 void EventSender::settle(sync::events::EventWrite write, int tried, const Status& sent) {
   if (sent) return;
-  if (may_still_arrive(sent) && tried < retries_.tries && late_.size() < retries_.waiting) {
-    late_.push_back({std::move(write), tried, clock_.mono() + retries_.pause});
+  if (may_still_arrive(sent) && tried < retries_.tries &&
+      waiting_events_.size() < retries_.waiting) {
+    waiting_events_.push_back({std::move(write), tried, clock_.mono() + retries_.pause});
     changed_.notify_all();
     return;
   }
@@ -64,13 +65,13 @@ void EventSender::settle(sync::events::EventWrite write, int tried, const Status
 
 asio::awaitable<void> EventSender::run() {
   for (;;) {
-    const MonoTime due = late_.empty() ? MonoTime::max() : late_.front().due;
+    const MonoTime due = waiting_events_.empty() ? MonoTime::max() : waiting_events_.front().due;
     if (clock_.mono() < due) {
       (void)co_await changed_.wait_until(due);
       continue;
     }
-    Late late = std::move(late_.front());
-    late_.pop_front();
+    WaitingEvent late = std::move(waiting_events_.front());
+    waiting_events_.pop_front();
     sync::events::EventWrite copy = late.write;
     const Status sent = co_await send(std::move(copy));
     settle(std::move(late.write), late.tried + 1, sent);

@@ -41,11 +41,11 @@ class EventSender {
   // Retries the events that failed, until cancelled.
   asio::awaitable<void> run();
 
-  [[nodiscard]] std::size_t waiting() const { return late_.size(); }
+  [[nodiscard]] std::size_t waiting() const { return waiting_events_.size(); }
 
  private:
   // An event that waits for its next try.
-  struct Late {
+  struct WaitingEvent {
     sync::events::EventWrite write;
     int tried = 0;
     MonoTime due;
@@ -58,7 +58,7 @@ class EventSender {
   const Clock& clock_;
   EventRetries retries_;
   sync::events::EventAggregator events_;
-  std::deque<Late> late_;  // by due time
+  std::deque<WaitingEvent> waiting_events_;  // by due time
   loop::Event changed_;
 };
 

@@ -49,10 +49,10 @@ class Feed final : public ListWatchSink {
 
   // Applies the limits of `memory`, which outlives the feed. `refused` is called when a limit made
   // a list or a watch fail.
-  void keep_within(CloudMemory& memory, std::function<void()> refused) {
+  void limit_memory(CloudMemory& memory, std::function<void()> refused) {
     memory_ = &memory;
     refused_ = std::move(refused);
-    held_ = std::make_unique<HeldBytes>(memory.answers()->pool(), Requester::own);
+    held_ = std::make_unique<ByteReservation>(memory.answers()->pool(), Requester::own);
   }
 
   // Whether the last list or watch did not fit into the memory, so that the objects are outdated.
@@ -101,7 +101,7 @@ class Feed final : public ListWatchSink {
     if (refused_) refused_();
   }
 
-  Status try_hold(std::size_t bytes) override { return held_ ? held_->set(bytes) : Status(); }
+  Status try_reserve(std::size_t bytes) override { return held_ ? held_->set(bytes) : Status(); }
 
   void apply(const sync::wire::WatchEvent& event) override { (void)try_apply(event); }
 
@@ -112,7 +112,7 @@ class Feed final : public ListWatchSink {
       const Name name{object->metadata.namespace_name, object->metadata.name};
       if (event.type == sync::wire::WatchEvent::Type::deleted) {
         known_.erase(name);
-        complained_.erase(name);
+        logged_malformed_.erase(name);
         remove_(name);
       } else {
         known_.try_emplace(name, Seen{list_ + 1, list_});  // It arrived after that list.
@@ -126,7 +126,8 @@ class Feed final : public ListWatchSink {
   void bookmark(const std::string& /*version*/) override { heard_(); }
 
  private:
-  static constexpr std::size_t complaints_max = 1000;  // beyond it malformed objects are not logged
+  static constexpr std::size_t logged_malformed_max =
+      1000;  // beyond it malformed objects are not logged
 
   // The first and the last list, counted from 1, that had the object.
   struct Seen {
@@ -161,16 +162,17 @@ class Feed final : public ListWatchSink {
     if (!object) {
       ++malformed_;
       if (skipped_) skipped_();
-      complain(bytes, object.error());
-    } else if (!complained_.empty()) {
-      complained_.erase({object->metadata.namespace_name, object->metadata.name});
+      log_malformed(bytes, object.error());
+    } else if (!logged_malformed_.empty()) {
+      logged_malformed_.erase({object->metadata.namespace_name, object->metadata.name});
     }
     return object;
   }
 
   // The kinds with many objects are requested as protobuf.
-  static constexpr bool is_plenty = std::is_same_v<T, sync::Node> || std::is_same_v<T, sync::Pod> ||
-                                    std::is_same_v<T, sync::DaemonSet>;
+  static constexpr bool is_high_volume = std::is_same_v<T, sync::Node> ||
+                                         std::is_same_v<T, sync::Pod> ||
+                                         std::is_same_v<T, sync::DaemonSet>;
 
   [[nodiscard]] Result<T> read_lean(const std::string& bytes) const {
     const bool protobuf = sync::wire::is_protobuf(bytes);
@@ -178,7 +180,7 @@ class Feed final : public ListWatchSink {
       return protobuf ? sync::wire::read_protobuf_renewal(bytes) : sync::wire::read_renewal(bytes);
     } else {
       const sync::wire::DecodeOptions lean{.keep_untouched = whole_, .keep_managed_fields = false};
-      if constexpr (is_plenty) {
+      if constexpr (is_high_volume) {
         if (protobuf) return sync::wire::decode_protobuf<T>(bytes);
       }
       return sync::wire::decode_bytes<T>(bytes, lean);
@@ -187,10 +189,11 @@ class Feed final : public ListWatchSink {
 
   // Logs a malformed object once, however often it arrives. All objects without a name count as
   // one.
-  void complain(const std::string& bytes, const Error& error) {
+  void log_malformed(const std::string& bytes, const Error& error) {
     const auto header = sync::wire::read_any_header(bytes);
     const Name name = header ? Name{header->namespace_name, header->name} : Name{};
-    if (complained_.size() >= complaints_max || !complained_.insert(name).second) return;
+    if (logged_malformed_.size() >= logged_malformed_max || !logged_malformed_.insert(name).second)
+      return;
     log_warn(
         "object skipped",
         {{"kind", T::kind}, {"namespace", name.first}, {"name", name.second}, {"error", error}});
@@ -208,13 +211,13 @@ class Feed final : public ListWatchSink {
   std::function<void()> heard_;
   std::function<void()> skipped_;
   CloudMemory* memory_ = nullptr;
-  std::unique_ptr<HeldBytes> held_;
+  std::unique_ptr<ByteReservation> held_;
   std::function<void()> refused_;
   bool out_of_memory_ = false;
   std::uint64_t list_ = 0;           // the number of the current list
   std::uint64_t complete_list_ = 0;  // the number of the last complete list
   std::map<Name, Seen> known_;
-  std::set<Name> complained_;  // whose last version could not be decoded
+  std::set<Name> logged_malformed_;  // whose last version could not be decoded
   std::size_t malformed_ = 0;
   bool complete_ = false;
 };

@@ -111,22 +111,22 @@ Leader::Leader(asio::any_io_executor executor, const LeaderSettings& settings, s
       elector_(config_of(settings, identity_), random_),
       changed_(executor),
       tasks_(executor),
-      watching_(executor),
-      telling_(executor) {
+      watch_tasks_(executor),
+      event_tasks_(executor) {
   lease_.name = settings.resource_name;
   lease_.namespace_name = settings.resource_namespace;
 }
 
 void Leader::start() {
   tasks_.spawn("leader election", run());
-  watching_.spawn("watch lease", watch());
+  watch_tasks_.spawn("watch lease", watch());
 }
 
 asio::awaitable<void> Leader::release(MonoTime deadline) {
   tasks_.cancel();
-  watching_.cancel();
+  watch_tasks_.cancel();
   co_await tasks_.join();
-  co_await watching_.join();
+  co_await watch_tasks_.join();
   // Renewals have ended. The elector now asks for a write that clears the holder of the Lease.
   const bool led = elector_.leads();
   loop::Tasks releasing(co_await asio::this_coro::executor);
@@ -139,10 +139,10 @@ asio::awaitable<void> Leader::release(MonoTime deadline) {
   }
   releasing.cancel();
   co_await releasing.join();
-  if (led) telling_.spawn("leader event", record("stopped leading"));
-  const bool told = co_await telling_.join_until(deadline);
-  if (!told) telling_.cancel();
-  co_await telling_.join();
+  if (led) event_tasks_.spawn("leader event", record("stopped leading"));
+  const bool told = co_await event_tasks_.join_until(deadline);
+  if (!told) event_tasks_.cancel();
+  co_await event_tasks_.join();
 }
 
 asio::awaitable<MonoTime> Leader::wait() {
@@ -160,12 +160,12 @@ asio::awaitable<void> Leader::run() {
   while (!ended_) {
     co_await perform_all();
     if (ended_) co_return;
-    if (std::exchange(nudged_, false)) {
-      feed(election::Nudged{});
+    if (std::exchange(lease_released_, false)) {
+      feed(election::LeaseReleased{});
     } else {
       (void)co_await changed_.wait_until(elector_.deadline());
-      // A nudge is handled in the next round.
-      if (!nudged_) feed(election::TimePassed{});
+      // A released lease is handled in the next round.
+      if (!lease_released_) feed(election::TimePassed{});
     }
   }
 }
@@ -233,15 +233,15 @@ void Leader::feed(election::Input input) {
 void Leader::take(election::Action action) {
   if (std::holds_alternative<election::BecameLeader>(action)) {
     log_info("became leader", {{"identity", identity_}});
-    watching_.cancel();
-    telling_.spawn("leader event", record("became leader"));
+    watch_tasks_.cancel();
+    event_tasks_.spawn("leader event", record("became leader"));
     hooks_.lead();
   } else if (const auto* saw = std::get_if<election::SawLeader>(&action)) {
     log_info("leader seen", {{"identity", saw->identity}});
   } else if (const auto* lost = std::get_if<election::LostLeadership>(&action)) {
     ended_ = true;
     log_error("leadership lost", {{"why", lost->why}});
-    telling_.spawn("leader event", record("stopped leading"));
+    event_tasks_.spawn("leader event", record("stopped leading"));
     hooks_.lose(lost->why);
   } else if (const auto* warn = std::get_if<election::Warn>(&action)) {
     log_warn("leader election", {{"what", warn->what}});
@@ -265,18 +265,18 @@ asio::awaitable<Result<http::Response>> Leader::send(ApiRequest request, bool st
 
 void Leader::replace(std::vector<std::string> items, const std::string& /*version*/,
                      const sync::wire::ScopeKind& /*kind*/) {
-  for (const std::string& item : items) look(item);
+  for (const std::string& item : items) check_released(item);
 }
 
 void Leader::apply(const sync::wire::WatchEvent& event) {
-  if (event.type != sync::wire::WatchEvent::Type::deleted) look(event.object);
+  if (event.type != sync::wire::WatchEvent::Type::deleted) check_released(event.object);
 }
 
 // Only a hint: the elector reads the Lease again before it writes.
-void Leader::look(const std::string& lease) {
+void Leader::check_released(const std::string& lease) {
   const auto seen = sync::wire::decode_bytes<sync::Lease>(lease);
   if (!seen || !seen->spec.holder_identity.empty()) return;
-  nudged_ = true;
+  lease_released_ = true;
   changed_.notify_all();
 }
 

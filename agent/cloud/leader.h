@@ -75,7 +75,7 @@ class Leader final : public WritePermit, private ListWatchSource, private ListWa
   void feed(sync::election::Input input);
   void take(sync::election::Action action);
   // Wakes run() if the Lease was released.
-  void look(const std::string& lease);
+  void check_released(const std::string& lease);
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
   void replace(std::vector<std::string> items, const std::string& version,
@@ -93,12 +93,12 @@ class Leader final : public WritePermit, private ListWatchSource, private ListWa
   sync::election::Elector elector_;
   std::optional<sync::election::Action> request_;  // to be sent next
   sync::ObjectMeta lease_;                         // as last seen, for events
-  bool nudged_ = false;                            // the watch saw the lease released
+  bool lease_released_ = false;                    // the watch saw the lease released
   bool ended_ = false;
   loop::Event changed_;
   loop::Tasks tasks_;
-  loop::Tasks watching_;
-  loop::Tasks telling_;
+  loop::Tasks watch_tasks_;
+  loop::Tasks event_tasks_;
 };
 
 }  // namespace holdfast::agent

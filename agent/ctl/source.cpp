@@ -10,7 +10,7 @@
 #include "agent/edge/cache/outage_readiness.h"
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/identity/cache_seal.h"
-#include "agent/edge/offline/ledger.h"
+#include "agent/edge/offline/offline_store.h"
 #include "agent/edge/options/cache_limits.h"
 #include "platform/fs/ownership.h"
 #include "platform/http/client.h"
@@ -81,14 +81,14 @@ class FileSource final : public Source {
         std::make_unique<store::Answers>(*made->cache_database_, CacheLimits{}.answers, sealing);
     TRY(store::Database outbox, open_file(dir / "outbox.db", store::outbox_schema()));
     made->outbox_database_ = std::make_unique<store::Database>(std::move(outbox));
-    TRY(made->ledger_, Ledger::open(*made->outbox_database_, clock));
+    TRY(made->offline_store_, OfflineStore::open(*made->outbox_database_, clock));
     return std::unique_ptr<Source>(std::move(made));
   }
 
   asio::awaitable<Result<std::string>> status() override {
     CO_TRY(const std::vector<store::Scope> scopes, cache_->scopes());
     CO_TRY(const store::CacheSize size, cache_->size());
-    CO_TRY(const store::OutboxSize outbox, ledger_->outbox().size());
+    CO_TRY(const store::OutboxSize outbox, offline_store_->outbox().size());
     std::int64_t complete = 0;
     for (const store::Scope& scope : scopes) complete += scope.complete ? 1 : 0;
     const json::object status{
@@ -120,17 +120,17 @@ class FileSource final : public Source {
 
   asio::awaitable<Result<std::string>> ready() override {
     const auto executor = co_await asio::this_coro::executor;
-    co_return judge_files(executor);
+    co_return check_files(executor);
   }
 
   asio::awaitable<Result<std::string>> journal(std::string subject) override {
     const store::JournalQuery query{.limit = journal_rows, .subject = std::move(subject)};
-    CO_TRY(const std::vector<store::Record> records, ledger_->journal().read(query));
+    CO_TRY(const std::vector<store::Record> records, offline_store_->journal().read(query));
     co_return journal_json(records);
   }
 
  private:
-  Result<std::string> judge_files(asio::any_io_executor executor) {
+  Result<std::string> check_files(asio::any_io_executor executor) {
     // Scopes::restore() treats a scope that it cannot decrypt as never received. Report that as an
     // error instead.
     TRY(const std::vector<store::Scope> rows, cache_->scopes());
@@ -145,7 +145,7 @@ class FileSource final : public Source {
     Scopes scopes(std::move(executor), *cache_database_, clock_, limits, sealing_with(seal_.get()));
     if (auto restored = scopes.restore(); !restored) return fail(restored.error());
     const WallTime now = clock_.wall();
-    return sync::wire::serialize(readiness_json(judge_node(scopes, now), now));
+    return sync::wire::serialize(readiness_json(check_node_readiness(scopes, now), now));
   }
 
   FileSource(fs::FileLock lock, const Clock& clock) : lock_(std::move(lock)), clock_(clock) {}
@@ -157,7 +157,7 @@ class FileSource final : public Source {
   std::unique_ptr<store::Database> outbox_database_;
   std::unique_ptr<store::Cache> cache_;
   std::unique_ptr<store::Answers> answers_;
-  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<OfflineStore> offline_store_;
 };
 
 }  // namespace

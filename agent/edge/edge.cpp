@@ -91,32 +91,33 @@ Status Edge::open_outbox() {
     const auto salvaged = store::salvage_outbox(outbox.damage->file, *outbox_database_);
     if (!salvaged) log_error("the damaged outbox could not be read", {{"error", salvaged.error()}});
   }
-  TRY(ledger_, Ledger::open(*outbox_database_, clock_));
-  if (outbox.damage) ledger_->record("damage", "outbox.db", outbox.damage->why);
+  TRY(offline_store_, OfflineStore::open(*outbox_database_, clock_));
+  if (outbox.damage) offline_store_->record("damage", "outbox.db", outbox.damage->why);
   return {};
 }
 
 Status Edge::build() {
-  const NodeIdentity::Place place{options_.identity, options_.node_name, options_.data_dir};
-  TRY(identity_, NodeIdentity::open(executor_, place, trusted_clock_, random_));
+  const NodeIdentity::Settings identity_settings{options_.identity, options_.node_name,
+                                                 options_.data_dir};
+  TRY(identity_, NodeIdentity::open(executor_, identity_settings, trusted_clock_, random_));
   TRY(client_, identity_->make_client("holdfast-edge/" + std::string(version)));
   TRY(const UplinkSettings settings, options_.uplink());
   uplink_ = std::make_unique<Uplink>(executor_, settings, *client_, clock_, random_);
   uplink_->observe(*identity_);
   lease_ = std::make_unique<NodeLease>(options_.node_name, options_.lease_duration,
                                        options_.kubelet_grace, clock_);
-  feeders_ = std::make_unique<Feeders>(executor_, *scopes_, *uplink_, clock_, random_);
+  reflectors_ = std::make_unique<ScopeReflectors>(executor_, *scopes_, *uplink_, clock_, random_);
   filters_ = std::make_unique<AnswerFilters>(executor_, options_, *scopes_, *uplink_, clock_);
   filters_->start();
-  rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *feeders_, *ledger_, *lease_,
-                                     clock_, random_);
-  outages_ = std::make_unique<OutageReport>(*uplink_, *ledger_, clock_);
+  rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *reflectors_, *offline_store_,
+                                     *lease_, clock_, random_);
+  outages_ = std::make_unique<OutageReport>(*uplink_, *offline_store_, clock_);
   outages_->resume();
   const std::vector databases{cache_database_.get(), outbox_database_.get()};
-  needs_ = std::make_unique<PodNeeds>(options_, *scopes_, *feeders_, clock_);
+  needs_ = std::make_unique<PodNeeds>(options_, *scopes_, *reflectors_, clock_);
   housekeeping_ =
       std::make_unique<Housekeeping>(options_, *scopes_, *uplink_, *needs_, databases, clock_);
-  admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *ledger_, *lease_, clock_);
+  admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *offline_store_, *lease_, clock_);
   admin_->report_certificates(*identity_);
   ota_ = std::make_unique<Ota>(options_, *scopes_, *uplink_, clock_);
   admin_->serve(*ota_);
@@ -128,8 +129,8 @@ Status Edge::build() {
   admin_->report_dropped(*housekeeping_);
   admin_->report_databases(databases);
   pipeline_ = std::make_unique<Pipeline>(
-      Pipeline::Dependencies{options_, *scopes_, *uplink_, *feeders_, *filters_, *ledger_, *lease_,
-                             *housekeeping_, *hub_metrics_, clock_, random_});
+      Pipeline::Dependencies{options_, *scopes_, *uplink_, *reflectors_, *filters_, *offline_store_,
+                             *lease_, *housekeeping_, *hub_metrics_, clock_, random_});
   if (auto applied = pipeline_->reapply_outbox(); !applied) {
     // The queued writes are safe in the outbox; a node that does not start would be worse.
     log_error("queued writes not applied to the cache", {{"error", applied.error()}});
@@ -203,7 +204,7 @@ Status Edge::start() {
         std::make_unique<PodsInterface>(options_.identity, net::kernel_interfaces(), clock_);
   }
   if (auto opened = open_listeners(); !opened) return opened;
-  scopes_->on_new([this](ScopePtr scope) { feeders_->add(std::move(scope)); });
+  scopes_->on_new([this](ScopePtr scope) { reflectors_->add(std::move(scope)); });
   tasks_.spawn("client certificate", identity_->keep_client_certificate());
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
   tasks_.spawn("keep link", rejoin_->maintain_link());
@@ -281,8 +282,8 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
   co_await tasks_.join();
   if (pods_interface_) pods_interface_->remove();
   co_await rejoin_->join();
-  feeders_->cancel();
-  co_await feeders_->join();
+  reflectors_->cancel();
+  co_await reflectors_->join();
   if (auto flushed = scopes_->flush(); !flushed) {
     log_error("cache write failed", {{"error", flushed.error()}});
   }
@@ -298,14 +299,14 @@ asio::awaitable<http::Response> Edge::handle_over_tls(const http::Request& reque
 
 asio::awaitable<http::Response> Edge::serve(Listener listener, const http::Request& request) {
   return pipeline_->serve(request, gate_->identify_at(listener, request),
-                          gate_->brings_node_token(request));
+                          gate_->has_node_token(request));
 }
 
 asio::awaitable<http::Response> Edge::handle_admin(const http::Request& request,
                                                    Listener listener) {
   auto refusal = gate_->refuse_admin(listener, request);
   if (refusal) co_return *std::move(refusal);
-  if (!gate_->brings_node_token(request)) co_return co_await admin_->handle(request);
+  if (!gate_->has_node_token(request)) co_return co_await admin_->handle(request);
   http::Request own = request;
   own.headers.remove("authorization");
   co_return co_await admin_->handle(own);

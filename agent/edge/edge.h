@@ -10,8 +10,8 @@
 #include "agent/client/api_client.h"
 #include "agent/edge/admin/admin.h"
 #include "agent/edge/admin/ota.h"
-#include "agent/edge/cache/feeders.h"
 #include "agent/edge/cache/pod_needs.h"
+#include "agent/edge/cache/scope_reflectors.h"
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/door/local_callers.h"
 #include "agent/edge/door/pods_interface.h"
@@ -23,7 +23,7 @@
 #include "agent/edge/identity/trusted_clock.h"
 #include "agent/edge/link/outage_report.h"
 #include "agent/edge/link/rejoin.h"
-#include "agent/edge/offline/ledger.h"
+#include "agent/edge/offline/offline_store.h"
 #include "agent/edge/options/options.h"
 #include "agent/edge/pipeline.h"
 #include "platform/fs/file.h"
@@ -58,7 +58,7 @@ class Edge final : public proc::Service {
 
   [[nodiscard]] Scopes& scopes() { return *scopes_; }
   [[nodiscard]] Uplink& uplink() { return *uplink_; }
-  [[nodiscard]] Ledger& ledger() { return *ledger_; }
+  [[nodiscard]] OfflineStore& offline_store() { return *offline_store_; }
   [[nodiscard]] const EdgeOptions& options() const { return options_; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] std::uint16_t admin_port() const { return admin_port_; }
@@ -101,9 +101,9 @@ class Edge final : public proc::Service {
   std::unique_ptr<ApiClient> client_;
   std::unique_ptr<Uplink> uplink_;
   std::unique_ptr<Scopes> scopes_;
-  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<OfflineStore> offline_store_;
   std::unique_ptr<NodeLease> lease_;
-  std::unique_ptr<Feeders> feeders_;
+  std::unique_ptr<ScopeReflectors> reflectors_;
   std::unique_ptr<AnswerFilters> filters_;
   std::unique_ptr<OutageReport> outages_;
   std::unique_ptr<Rejoin> rejoin_;

@@ -21,13 +21,14 @@ std::optional<http::Response> refuse(const RoutedRequest& request) {
 Pipeline::Pipeline(const Dependencies& dependencies)
     : dependencies_(dependencies),
       forwarder_(dependencies.uplink),
-      keeper_(dependencies.scopes, dependencies.feeders, dependencies.uplink.owners()),
-      documents_(dependencies.options, dependencies.uplink, forwarder_, keeper_),
-      reads_(dependencies.options, dependencies.scopes, dependencies.uplink, forwarder_, keeper_,
-             dependencies.filters, dependencies.clock, dependencies.random),
-      writes_(dependencies.options, dependencies.scopes, dependencies.uplink, dependencies.ledger,
-              dependencies.lease, forwarder_, keeper_, dependencies.clock, dependencies.random),
-      presentation_(dependencies.options, dependencies.uplink, keeper_, dependencies.clock) {}
+      answer_cache_(dependencies.scopes, dependencies.reflectors, dependencies.uplink.owners()),
+      documents_(dependencies.options, dependencies.uplink, forwarder_, answer_cache_),
+      reads_(dependencies.options, dependencies.scopes, dependencies.uplink, forwarder_,
+             answer_cache_, dependencies.filters, dependencies.clock, dependencies.random),
+      writes_(dependencies.options, dependencies.scopes, dependencies.uplink,
+              dependencies.offline_store, dependencies.lease, forwarder_, answer_cache_,
+              dependencies.clock, dependencies.random),
+      presentation_(dependencies.options, dependencies.uplink, answer_cache_, dependencies.clock) {}
 
 // All steps are in one coroutine, because each further one costs every request a frame.
 asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Result<Caller> caller,
@@ -40,7 +41,7 @@ asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Resul
   caller->cached = caller->cached || dependencies_.filters.caches(caller->agent);
   dependencies_.housekeeping.note_client_request();
   const std::string credentials(hides_authorization ? "" : http.headers.get("authorization"));
-  if (!credentials.empty()) dependencies_.feeders.set_credentials(caller->owner, credentials);
+  if (!credentials.empty()) dependencies_.reflectors.set_credentials(caller->owner, credentials);
   auto routed = route(http, *std::move(caller));
   if (!routed) co_return to_response(sync::wire::status::bad_request(routed.error().what));
   RoutedRequest& request = *routed;
@@ -48,41 +49,43 @@ asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Resul
   const auto flight = dependencies_.metrics.begin(request.caller.agent, request.info);
 
   RoutedAnswer answer;
-  FilterCall call;
+  FilterRequest call;
   auto refusal = refuse(request);
   if (!refusal) {
-    call = co_await dependencies_.filters.call_of(request.caller.agent, request.info);
+    call = co_await dependencies_.filters.filter_request_of(request.caller.agent, request.info);
     refusal = narrow(request, call);
   }
-  const Way way = way_of(request, dependencies_.options.node_name);
+  const HandlerKind handler = handler_of(request, dependencies_.options.node_name);
   if (refusal) {
     answer.response = *std::move(refusal);
-  } else if (way == Way::read) {
+  } else if (handler == HandlerKind::read) {
     answer = co_await reads_.serve(request, call);
-  } else if (way == Way::write) {
+  } else if (handler == HandlerKind::write) {
     answer.response = co_await writes_.serve(request);
-  } else if (way == Way::document) {
+  } else if (handler == HandlerKind::document) {
     answer = co_await documents_.serve(request);
-  } else if (way == Way::dial) {
+  } else if (handler == HandlerKind::dial) {
     answer.response = co_await forwarder_.dial(request);
   } else {
-    CHECK(way == Way::forward);
+    CHECK(handler == HandlerKind::forward);
     answer.response = co_await forwarder_.forward(request, dependencies_.options.write_deadline);
   }
 
   if (!answer.filtered && dependencies_.filters.view(call)) {
-    answer.response = co_await dependencies_.filters.show(call, std::move(answer.response));
+    answer.response =
+        co_await dependencies_.filters.filter_response(call, std::move(answer.response));
   }
-  http::Response response = way == Way::write ? std::move(answer.response)
-                                              : presentation_.present(request, std::move(answer));
+  http::Response response = handler == HandlerKind::write
+                                ? std::move(answer.response)
+                                : presentation_.present(request, std::move(answer));
   // The request may have opened the caller's first scope.
   if (!credentials.empty())
-    dependencies_.feeders.set_credentials(request.caller.owner, credentials);
+    dependencies_.reflectors.set_credentials(request.caller.owner, credentials);
   HubMetrics::answer(flight, response);
   co_return response;
 }
 
-std::optional<http::Response> Pipeline::narrow(RoutedRequest& request, const FilterCall& call) {
+std::optional<http::Response> Pipeline::narrow(RoutedRequest& request, const FilterRequest& call) {
   if (!request.is_read()) return std::nullopt;
   presentation_.prepare(request);
   if (!dependencies_.filters.view(call)) return std::nullopt;

@@ -6,13 +6,13 @@
 #pragma once
 
 #include "agent/edge/admin/hub_metrics.h"
-#include "agent/edge/answers/documents.h"
+#include "agent/edge/answers/document_handler.h"
 #include "agent/edge/answers/presentation.h"
-#include "agent/edge/answers/reads.h"
+#include "agent/edge/answers/read_handler.h"
 #include "agent/edge/cache/housekeeping.h"
 #include "agent/edge/filters/answer_filters.h"
 #include "agent/edge/forward/forwarder.h"
-#include "agent/edge/offline/writes.h"
+#include "agent/edge/offline/write_handler.h"
 
 namespace holdfast::agent {
 
@@ -23,9 +23,9 @@ class Pipeline {
     const EdgeOptions& options;
     Scopes& scopes;
     Uplink& uplink;
-    Feeders& feeders;
+    ScopeReflectors& reflectors;
     AnswerFilters& filters;
-    Ledger& ledger;
+    OfflineStore& offline_store;
     NodeLease& lease;
     Housekeeping& housekeeping;
     HubMetrics& metrics;
@@ -39,21 +39,21 @@ class Pipeline {
   asio::awaitable<http::Response> serve(const http::Request& request, Result<Caller> caller,
                                         bool hides_authorization);
 
-  // See Writes::reapply_outbox().
+  // See WriteHandler::reapply_outbox().
   [[nodiscard]] Status reapply_outbox() { return writes_.reapply_outbox(); }
 
  private:
   // Narrows `inner_accept` to what filters and tables can be applied to. Returns 406 if the client
   // accepts nothing of that.
   [[nodiscard]] std::optional<http::Response> narrow(RoutedRequest& request,
-                                                     const FilterCall& call);
+                                                     const FilterRequest& call);
 
   Dependencies dependencies_;
   Forwarder forwarder_;
-  AnswerKeeper keeper_;
-  Documents documents_;
-  Reads reads_;
-  Writes writes_;
+  AnswerCache answer_cache_;
+  DocumentHandler documents_;
+  ReadHandler reads_;
+  WriteHandler writes_;
   Presentation presentation_;
 };
 

@@ -25,7 +25,7 @@ std::unique_ptr<Runtime> make_process_runtime(asio::any_io_executor executor,
 
 Result<std::unique_ptr<NodeAgent>> NodeAgent::make(asio::any_io_executor executor,
                                                    const NodeOptions& options, const Clock& clock,
-                                                   NodeParts parts) {
+                                                   NodeAgentDependencies parts) {
   TRY(ClusterAccess access, api_access(options));
   log_warnings_about(access);
   const std::string user_agent = "holdfast-node/" + std::string(version);

@@ -1,9 +1,9 @@
 // holdfast-node as one object: does what a kubelet does on a node, as a client of the API that the
 // edge agent serves on the same machine.
 //
-//   ApiPods        what should run: the node's pods, their ConfigMaps and Secrets
+//   ApiPodSource   what should run: the node's pods, their ConfigMaps and Secrets
 //   PodWorkers     keeps these pods running, with a Runtime, and adopts those of an earlier run
-//   ApiReports     sends the pods' statuses, Events and deletions to the API (a StatusSink)
+//   ApiStatusSink  sends the pods' statuses, Events and deletions to the API (a StatusSink)
 //   NodeReporter   registers the node and posts its status; LeaseRenewer renews its lease
 //   Pressure       whether the node runs short of memory, disk or process ids
 //
@@ -16,8 +16,8 @@
 #include <string>
 
 #include "agent/client/limited_client.h"
-#include "agent/node/api_pods.h"
-#include "agent/node/api_reports.h"
+#include "agent/node/api_pod_source.h"
+#include "agent/node/api_status_sink.h"
 #include "agent/node/lease_renewer.h"
 #include "agent/node/node_reporter.h"
 #include "agent/node/options.h"
@@ -27,7 +27,7 @@
 namespace holdfast::agent::node {
 
 // The parts that a test replaces.
-struct NodeParts {
+struct NodeAgentDependencies {
   // The state directory outlives the runtime. Empty: a ProcessRuntime.
   std::function<std::unique_ptr<Runtime>(asio::any_io_executor, const StateDir&)> make_runtime = {};
   std::unique_ptr<Pressure> pressure = {};  // null: NoPressure
@@ -41,7 +41,7 @@ class NodeAgent final : public proc::Service {
   [[nodiscard]] static Result<std::unique_ptr<NodeAgent>> make(asio::any_io_executor executor,
                                                                const NodeOptions& options,
                                                                const Clock& clock,
-                                                               NodeParts parts = {});
+                                                               NodeAgentDependencies parts = {});
 
   [[nodiscard]] Status start() override;
   // Ends all requests. The containers keep running.
@@ -69,8 +69,8 @@ class NodeAgent final : public proc::Service {
   std::unique_ptr<ApiClient> heartbeat_client_;
   AlwaysPermitted permit_;
   LimitedClient writer_;
-  ApiPods pods_;
-  ApiReports reports_;
+  ApiPodSource pods_;
+  ApiStatusSink reports_;
   PodWorkers workers_;
   NodeReporter reporter_;
   LeaseRenewer lease_;

@@ -1,6 +1,6 @@
 #include "agent/node/node_reporter.h"
 
-#include "agent/node/api_reports.h"
+#include "agent/node/api_status_sink.h"
 #include "agent/node/node_status.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"

@@ -1,5 +1,5 @@
 // Tells the pod workers what should run on this node: the node's pods with their ConfigMaps and
-// Secrets. ApiPods (api_pods.h) is the real source; tests have others.
+// Secrets. ApiPodSource (api_pod_source.h) is the real source; tests have others.
 // All functions answer at once, from the objects received so far.
 
 #pragma once

@@ -21,22 +21,22 @@ sync::runtime::PodKey key_of(const sync::Pod& pod) {
 
 }  // namespace
 
-PodWorkers::PodWorkers(asio::any_io_executor executor, const PodWorkersParts& parts,
+PodWorkers::PodWorkers(asio::any_io_executor executor, const PodWorkersDependencies& parts,
                        sync::runtime::RuntimeConfig rules, const SenderConfig& sender)
-    : parts_(parts),
+    : dependencies_(parts),
       node_name_(rules.node.node_name),
       rules_(std::move(rules)),
       sender_(executor, parts.sink, parts.clock, sender),
       changed_(executor),
       tasks_(std::move(executor)) {
-  parts_.runtime.on_change([this] { wake(); });
+  dependencies_.runtime.on_change([this] { wake(); });
   adopt();
 }
 
 void PodWorkers::adopt() {
-  parts_.runtime.adopt();
+  dependencies_.runtime.adopt();
   std::vector<Error> damaged;
-  auto records = parts_.state.load(damaged);
+  auto records = dependencies_.state.load(damaged);
   if (!records) damaged.push_back(records.error());
   for (const Error& error : damaged) {
     // A crash during a removal leaves containers without a record. The rules end them.
@@ -47,7 +47,7 @@ void PodWorkers::adopt() {
   if (!records) return;
   for (sync::runtime::PodRecord& record : *records) {
     log_info("adopt pod", {{"pod", named(record.pod->metadata)}});
-    rules_.adopt(std::move(record), parts_.clock.mono());
+    rules_.adopt(std::move(record), dependencies_.clock.mono());
   }
 }
 
@@ -59,16 +59,16 @@ asio::awaitable<void> PodWorkers::run() {
   tasks_.spawn("await pod changes", await_changes());
   while (!is_stopping_) {
     is_dirty_ = false;
-    parts_.runtime.refresh(parts_.clock.mono());
+    dependencies_.runtime.refresh(dependencies_.clock.mono());
     settle();
-    parts_.runtime.maintain(parts_.clock.mono());
-    while (!is_dirty_ && parts_.clock.mono() < next_wake()) {
+    dependencies_.runtime.maintain(dependencies_.clock.mono());
+    while (!is_dirty_ && dependencies_.clock.mono() < next_wake()) {
       (void)co_await changed_.wait_until(next_wake());
     }
   }
   tasks_.cancel();
   co_await tasks_.join();
-  co_await parts_.runtime.stop();
+  co_await dependencies_.runtime.stop();
 }
 
 void PodWorkers::stop() {
@@ -82,12 +82,12 @@ void PodWorkers::wake() {
 }
 
 MonoTime PodWorkers::next_wake() const {
-  return std::min(rules_.deadline(), parts_.runtime.deadline());
+  return std::min(rules_.deadline(), dependencies_.runtime.deadline());
 }
 
 asio::awaitable<void> PodWorkers::await_changes() {
   for (;;) {
-    co_await parts_.source.changed().wait();
+    co_await dependencies_.source.changed().wait();
     wake();
   }
 }
@@ -108,7 +108,8 @@ void PodWorkers::refuse_inadmissible(sync::runtime::CompletePods& complete) {
       return false;
     // A refusal is final, as with a kubelet, also if the pressure ends before it is reported.
     const bool is_known = refused_before.contains(uid);
-    const auto admission = is_known ? sync::node::Admission() : node::admit(*pod, parts_.pressure);
+    const auto admission =
+        is_known ? sync::node::Admission() : node::admit(*pod, dependencies_.pressure);
     if (admission.admit && !is_known) return false;
     refused_.insert(uid);
     if (is_known) return true;
@@ -120,15 +121,15 @@ void PodWorkers::refuse_inadmissible(sync::runtime::CompletePods& complete) {
 }
 
 void PodWorkers::settle() {
-  sync::runtime::DesiredPods desired = parts_.source.desired();
+  sync::runtime::DesiredPods desired = dependencies_.source.desired();
   if (auto* complete = std::get_if<sync::runtime::CompletePods>(&desired)) {
     warn_of_unrunnable(*complete);
     refuse_inadmissible(*complete);
   }
   for (int round = 0; round < rounds_max; ++round) {
     const sync::runtime::RuntimeActions actions =
-        rules_.step({parts_.clock.mono(), parts_.clock.wall(), desired, parts_.runtime.observed(),
-                     parts_.source});
+        rules_.step({dependencies_.clock.mono(), dependencies_.clock.wall(), desired,
+                     dependencies_.runtime.observed(), dependencies_.source});
     if (actions.empty()) return;
     for (const sync::runtime::RuntimeAction& action : actions) {
       std::visit([this](const auto& one) { perform(one); }, action);
@@ -140,7 +141,7 @@ void PodWorkers::settle() {
 void PodWorkers::perform(const sync::runtime::RecordPod& action) {
   const std::string& uid = action.record.pod->metadata.uid;
   unrecorded_.erase(uid);
-  const Status written = parts_.state.record(action.record);
+  const Status written = dependencies_.state.record(action.record);
   if (written) return;
   log_error("cannot write pod record", {{"error", written.error()}});
   unrecorded_.emplace(uid, action.record);
@@ -149,21 +150,21 @@ void PodWorkers::perform(const sync::runtime::RecordPod& action) {
 void PodWorkers::perform(const sync::runtime::StartContainer& action) {
   if (const auto waiting = unrecorded_.find(action.pod.uid); waiting != unrecorded_.end()) {
     // A container is started only when its pod's record is on disk.
-    const Status written = parts_.state.record(waiting->second);
-    if (!written) return parts_.runtime.reject_start(action, written.error().what);
+    const Status written = dependencies_.state.record(waiting->second);
+    if (!written) return dependencies_.runtime.reject_start(action, written.error().what);
     unrecorded_.erase(waiting);
   }
   log_info(
       "start container",
       {{"pod", named(action.pod)}, {"container", action.container}, {"restarts", action.restarts}});
-  parts_.runtime.start(action);
+  dependencies_.runtime.start(action);
 }
 
 void PodWorkers::perform(const sync::runtime::SignalContainer& action) {
   const bool is_kill = action.signal == sync::runtime::StopSignal::kill;
   log_info(is_kill ? "kill container" : "stop container",
            {{"uid", action.uid}, {"container", action.container}, {"attempt", action.number}});
-  const Status sent = parts_.runtime.signal(action);
+  const Status sent = dependencies_.runtime.signal(action);
   if (sent || sent.error().code == Errc::not_found) return;  // It ended meanwhile.
   log_error("cannot signal container", {{"error", sent.error()}});
 }
@@ -176,8 +177,8 @@ void PodWorkers::perform(const sync::runtime::ReportStatus& action) {
        sync::runtime::failure_events(before, action.status)) {
     log_warn("container does not start",
              {{"pod", named(action.pod)}, {"reason", failure.reason}, {"error", failure.message}});
-    sender_.event(action.pod,
-                  sync::runtime::make_event(action.pod, failure, node_name_, parts_.clock.wall()));
+    sender_.event(action.pod, sync::runtime::make_event(action.pod, failure, node_name_,
+                                                        dependencies_.clock.wall()));
   }
   before = action.status;
 }
@@ -193,8 +194,8 @@ void PodWorkers::perform(const sync::runtime::RemovePod& action) {
   reported_.erase(action.uid);
   sender_.forget(action.uid);
   // Files that cannot be removed now are found again at the next start.
-  parts_.runtime.forget(action.uid);
-  const Status removed = parts_.state.remove(action.uid);
+  dependencies_.runtime.forget(action.uid);
+  const Status removed = dependencies_.state.remove(action.uid);
   if (!removed) log_error("cannot remove pod", {{"error", removed.error()}});
 }
 

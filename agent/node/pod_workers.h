@@ -23,7 +23,7 @@
 namespace holdfast::agent::node {
 
 // What the workers use; all are borrowed and outlive them.
-struct PodWorkersParts {
+struct PodWorkersDependencies {
   const StateDir& state;
   Runtime& runtime;
   PodSource& source;
@@ -35,7 +35,7 @@ struct PodWorkersParts {
 class PodWorkers {
  public:
   // Adopts the pods and containers of an earlier run.
-  PodWorkers(asio::any_io_executor executor, const PodWorkersParts& parts,
+  PodWorkers(asio::any_io_executor executor, const PodWorkersDependencies& parts,
              sync::runtime::RuntimeConfig rules, const SenderConfig& sender = {});
 
   // Runs until stop(); cancelling the coroutine has no effect. The containers keep running.
@@ -64,7 +64,7 @@ class PodWorkers {
   void perform(const sync::runtime::FinalDelete& action);
   void perform(const sync::runtime::RemovePod& action);
 
-  PodWorkersParts parts_;
+  PodWorkersDependencies dependencies_;
   std::string node_name_;
   sync::runtime::PodRuntime rules_;
   StatusSender sender_;

@@ -1,7 +1,7 @@
 // Receives the node's reports about its pods. StatusSender (status_sender.h) queues and retries
-// reports; ApiReports (api_reports.h) is the sink that sends them to the API; tests have others.
-// Errors of all functions: after timeout, unavailable and exhausted the caller offers the same
-// report again later. After any other error it drops the report, which can never succeed.
+// reports; ApiStatusSink (api_status_sink.h) is the sink that sends them to the API; tests have
+// others. Errors of all functions: after timeout, unavailable and exhausted the caller offers the
+// same report again later. After any other error it drops the report, which can never succeed.
 
 #pragma once
 

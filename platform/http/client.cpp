@@ -71,18 +71,20 @@ asio::awaitable<Result<Response>> ask_shared(CorePtr core, const Request& reques
       auto answer = co_await h1::ask_kept(core->pool, request, streamed, deadline);
       if (answer) co_return *std::move(answer);
     }
-    CO_TRY(h2::Sessions::Way way, co_await h2::Sessions::find(core->sessions, deadline));
-    if (way.plain) {
-      co_return co_await h1::ask(core->pool, std::move(way.plain), request, streamed, deadline);
+    CO_TRY(h2::Sessions::ChosenConnection chosen,
+           co_await h2::Sessions::find(core->sessions, deadline));
+    if (chosen.plain) {
+      co_return co_await h1::ask(core->pool, std::move(chosen.plain), request, streamed, deadline);
     }
-    h2::Fate fate = h2::Fate::final;
-    auto answer = co_await h2::Session::ask(way.session, request, streamed, deadline, fate);
-    if (fate == h2::Fate::wants_http1) {
+    h2::RequestFailure failure = h2::RequestFailure::final;
+    auto answer = co_await h2::Session::ask(chosen.session, request, streamed, deadline, failure);
+    if (failure == h2::RequestFailure::wants_http1) {
       core->remember_http1(kind_of(request));
       co_return co_await ask_alone(core, request, streamed, deadline);
     }
-    const bool repeatable = !way.fresh && may_repeat(request.method, request.repeatable);
-    const bool again = fate == h2::Fate::unprocessed || (fate == h2::Fate::broken && repeatable);
+    const bool repeatable = !chosen.fresh && may_repeat(request.method, request.repeatable);
+    const bool again = failure == h2::RequestFailure::unprocessed ||
+                       (failure == h2::RequestFailure::broken && repeatable);
     if (answer || !again || attempt == attempts_max) co_return answer;
   }
 }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/http/h2/serving.h"
+#include "platform/http/h2/server_session.h"
 #include "platform/http/tunnel.h"
 #include "platform/http/wire.h"
 #include "platform/log.h"
@@ -25,8 +25,8 @@ using ConnectionPtr = std::shared_ptr<net::Connection>;
 // A client's connection.
 struct Session {
   std::shared_ptr<Share> share;
-  ConnectionPtr connection = {};   // null during the TLS handshake
-  h2::Serving* serving = nullptr;  // set if the connection uses HTTP/2
+  ConnectionPtr connection = {};            // null during the TLS handshake
+  h2::ServerSession* h2_session = nullptr;  // set if the connection uses HTTP/2
   std::shared_ptr<BodyStream> stream = {};
   ConnectionPtr tunnel = {};  // the upstream side of a tunnel
   bool busy = false;          // a request is being answered
@@ -152,10 +152,10 @@ asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pendin
 
 asio::awaitable<void> Server::Shared::answer_side_by_side(Session& session) {
   const auto executor = co_await asio::this_coro::executor;
-  h2::Serving serving(executor, tasks, session.connection, limits, service, session.share,
-                      refusals);
-  const ScopedValue set(session.serving, &serving);
-  if (!stopping) co_await serving.run();
+  h2::ServerSession h2_session(executor, tasks, session.connection, limits, service, session.share,
+                               refusals);
+  const ScopedValue set(session.h2_session, &h2_session);
+  if (!stopping) co_await h2_session.run();
 }
 
 asio::awaitable<void> Server::Shared::answer_all(Session& session) {
@@ -177,7 +177,7 @@ asio::awaitable<void> Server::Shared::answer_all(Session& session) {
     if (!go_on) co_return;
     // Bytes of the next request that have already arrived stay counted.
     const std::size_t taken = session.share->bytes();
-    session.share->give_back(taken - std::min(taken, reader.body_size()));
+    session.share->release_bytes(taken - std::min(taken, reader.body_size()));
   }
 }
 
@@ -271,7 +271,7 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
   if (response.stream || response.tunnel) {
     // They can last for hours, and the request's body is not needed any more.
     (void)std::exchange(request.body, {});
-    session.share->give_back_all();
+    session.share->release_all_bytes();
   }
   if (response.tunnel && tunnels >= limits.tunnels) {
     response.tunnel->close();
@@ -363,8 +363,8 @@ asio::awaitable<void> Server::stop(MonoTime deadline) {
   for (const auto& listener : shared->listeners) listener->close();
   for (Session* session : shared->sessions) {
     if (session->connection == nullptr) continue;
-    if (session->serving != nullptr) {
-      session->serving->stop();
+    if (session->h2_session != nullptr) {
+      session->h2_session->stop();
     } else if (session->stream) {
       session->stream->cancel();
     } else if (session->tunnel) {

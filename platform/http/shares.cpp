@@ -120,7 +120,7 @@ bool Share::take_answer(std::size_t bytes, std::size_t held) {
   return true;
 }
 
-void Share::give_back(std::size_t bytes) {
+void Share::release_bytes(std::size_t bytes) {
   if (shares_ == nullptr) return;
   Shares::State& state = *shares_->state_;
   const std::size_t given = std::min(bytes, bytes_);
@@ -133,7 +133,7 @@ void Share::give_back(std::size_t bytes) {
 
 void Share::release() {
   if (shares_ == nullptr) return;
-  give_back_all();
+  release_all_bytes();
   Shares::State& state = *shares_->state_;
   --state.all.connections;
   if (!trusted_) {

@@ -57,8 +57,8 @@ class Share {
   // holds anything else, up to bytes_untrusted() and the server's limit.
   [[nodiscard]] bool take_answer(std::size_t bytes, std::size_t held);
   // Releases up to `bytes`.
-  void give_back(std::size_t bytes);
-  void give_back_all() { give_back(bytes_); }
+  void release_bytes(std::size_t bytes);
+  void release_all_bytes() { release_bytes(bytes_); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }  // taken and not released
 
  private:

@@ -90,7 +90,7 @@ class StreamConnection final : public Connection {
   }
 
   void shutdown_write() override {
-    say_goodbye();
+    send_close_notify();
     boost::system::error_code ignored;
     socket().shutdown(tcp::socket::shutdown_send, ignored);
   }
@@ -120,8 +120,8 @@ class StreamConnection final : public Connection {
   }
 
   static bool is_end(const boost::system::error_code& ec);
-  void say_goodbye();  // sends TLS's close_notify
-  bool has_unread();   // whether the TLS layer holds unread bytes
+  void send_close_notify();  // sends TLS's close_notify
+  bool has_unread();         // whether the TLS layer holds unread bytes
 
   [[nodiscard]] Error error(std::string what, const boost::system::error_code& ec) const {
     if (deadline_.passed()) return Error{Errc::timeout, std::move(what) + ": deadline passed", ec};

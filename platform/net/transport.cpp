@@ -87,11 +87,11 @@ bool StreamConnection<TlsStream>::is_end(const error_code& ec) {
 }
 
 template <>
-void StreamConnection<tcp::socket>::say_goodbye() {}
+void StreamConnection<tcp::socket>::send_close_notify() {}
 
 template <>
-void StreamConnection<TlsStream>::say_goodbye() {
-  const std::string bytes = tls::take_goodbye(stream_.native_handle());
+void StreamConnection<TlsStream>::send_close_notify() {
+  const std::string bytes = tls::take_close_notify(stream_.native_handle());
   // Everything written before has been sent, so there is room in the socket's buffer. If not,
   // closing the connection has to suffice.
   (void)send(socket().native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -37,9 +37,9 @@ asio::awaitable<int> serve(const ServiceMain& main, loop::Stop& stop, const Cloc
   watchdog.cancel();
   co_await watchdog.join();
   co_await (*service)->stop(clock.mono() + loop::drain_limit);
-  const Status verdict = (*service)->verdict();
-  if (verdict) co_return 0;
-  log_error("ended", {{"why", verdict.error().what}});
+  const Status final_status = (*service)->final_status();
+  if (final_status) co_return 0;
+  log_error("ended", {{"why", final_status.error().what}});
   co_return exit_failed;
 }
 

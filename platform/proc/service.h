@@ -29,7 +29,7 @@ class Service {
   // Stops gracefully by `deadline`.
   virtual asio::awaitable<void> stop(MonoTime deadline) = 0;
   // The error if the service requested the stop itself; success if it was asked to stop.
-  [[nodiscard]] virtual Status verdict() const { return {}; }
+  [[nodiscard]] virtual Status final_status() const { return {}; }
 };
 
 struct ServiceMain {

@@ -69,14 +69,14 @@ Context::Context() : native_(std::make_unique<ssl::context>(ssl::context::tls)) 
 
 Context::~Context() = default;
 
-void Context::judge_by(Now now) {
+void Context::set_verification_clock(Now now) {
   now_ = std::move(now);
   if (now_) SSL_CTX_set_cert_verify_callback(native_->native_handle(), &verify_at, &now_);
 }
 
 Result<std::shared_ptr<const Context>> Context::for_client(const ClientSettings& settings) {
   const std::shared_ptr<Context> made(new Context);
-  made->judge_by(settings.now);
+  made->set_verification_clock(settings.now);
   made->verifies_peer_ = !settings.insecure;
   made->server_name_ = settings.server_name;
   boost::system::error_code ec;
@@ -109,7 +109,7 @@ Result<std::shared_ptr<const Context>> Context::for_server(const ServerSettings&
   if (auto used = use_authority(*made->native_, settings.client_ca_pem); !used) {
     return fail("client", used.error());
   }
-  made->judge_by(settings.now);
+  made->set_verification_clock(settings.now);
   boost::system::error_code ec;
   const int required = settings.client_required ? ssl::verify_fail_if_no_peer_cert : 0;
   made->native_->set_verify_mode(ssl::verify_peer | required, ec);

@@ -70,7 +70,7 @@ class Context {
  private:
   Context();
   std::unique_ptr<boost::asio::ssl::context> native_;
-  void judge_by(Now now);
+  void set_verification_clock(Now now);
   bool verifies_peer_ = true;
   std::string server_name_;
   std::string protocols_;  // in the format of protocol_list(); used by OpenSSL's callback

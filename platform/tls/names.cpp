@@ -77,7 +77,7 @@ bool has_unread(ssl_st* session) {
   return unread;
 }
 
-std::string take_goodbye(ssl_st* session) {
+std::string take_close_notify(ssl_st* session) {
   if (SSL_is_init_finished(session) == 0 || SSL_get_shutdown(session) != 0) return {};
   // The session's write BIO belongs to the coroutine that reads and writes. Capture close_notify in
   // a memory BIO instead.

@@ -32,7 +32,7 @@ void offer_protocols(ssl_st* session, std::span<const std::string_view> names);
 // Returns the bytes of close_notify, which tells the peer that we send nothing more; send them
 // after all other data. Reading remains possible. "" if it was taken before or the session is
 // broken.
-[[nodiscard]] std::string take_goodbye(ssl_st* session);
+[[nodiscard]] std::string take_close_notify(ssl_st* session);
 
 // Whether unread data or a close_notify of the peer has arrived in `session`.
 [[nodiscard]] bool has_unread(ssl_st* session);

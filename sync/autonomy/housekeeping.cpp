@@ -3,42 +3,42 @@
 #include "platform/check.h"
 
 namespace holdfast::sync::autonomy {
-std::string_view to_string(Leftover leftover) {
-  switch (leftover) {
-    case Leftover::no:
+std::string_view to_string(DropReason reason) {
+  switch (reason) {
+    case DropReason::no:
       return "no";
-    case Leftover::unused:
+    case DropReason::unused:
       return "unused";
-    case Leftover::foreign:
+    case DropReason::foreign:
       return "foreign";
-    case Leftover::events:
+    case DropReason::events:
       return "events";
-    case Leftover::orphaned:
+    case DropReason::orphaned:
       return "orphaned";
-    case Leftover::gone:
+    case DropReason::gone:
       return "gone";
   }
   UNREACHABLE();
 }
 
-Leftover judge_scope(const ScopeUse& use, const NeededObjects* references,
-                     const HousekeepingLimits& limits) {
-  if (use.watched || use.owes) return Leftover::no;
+DropReason drop_reason_of(const ScopeUse& use, const NeededObjects* references,
+                          const HousekeepingLimits& limits) {
+  if (use.watched || use.has_unsent_writes) return DropReason::no;
   if (use.holds_one() && references != nullptr) {
     const bool needed = references->contains({use.resource, use.namespace_name, use.name});
-    if (!needed && use.gone && use.idle_in_run >= limits.gone) return Leftover::gone;
+    if (!needed && use.gone && use.idle_in_run >= limits.gone) return DropReason::gone;
     const bool released = use.for_pods_only && use.idle_in_run >= limits.released;
-    if (!needed && released) return Leftover::orphaned;
+    if (!needed && released) return DropReason::orphaned;
     const bool of_pods = use.resource == "secrets" || use.resource == "configmaps";
-    if (!needed && of_pods && use.idle_in_run >= limits.orphaned) return Leftover::orphaned;
-    if (needed) return Leftover::no;
+    if (!needed && of_pods && use.idle_in_run >= limits.orphaned) return DropReason::orphaned;
+    if (needed) return DropReason::no;
   }
-  if (use.idle_in_run < limits.settled) return Leftover::no;
+  if (use.idle_in_run < limits.settled) return DropReason::no;
   if (use.resource == "events" && use.idle_by_calendar >= limits.events_unused) {
-    return Leftover::events;
+    return DropReason::events;
   }
-  if (use.foreign && use.idle_by_calendar >= limits.foreign_unused) return Leftover::foreign;
-  return use.idle_by_calendar >= limits.unused ? Leftover::unused : Leftover::no;
+  if (use.foreign && use.idle_by_calendar >= limits.foreign_unused) return DropReason::foreign;
+  return use.idle_by_calendar >= limits.unused ? DropReason::unused : DropReason::no;
 }
 
 int trim_step(const FilePages& pages, Duration idle, const HousekeepingLimits& limits) {

@@ -39,17 +39,17 @@ struct HousekeepingLimits {
   Duration trim_idle = 1s;
 };
 
-// What judge_scope() needs to know about a scope.
+// What drop_reason_of() needs to know about a scope.
 struct ScopeUse {
   std::string resource = {};
   std::string namespace_name = {};
   std::string name = {};  // name of the one object that the scope can hold; empty: it can hold many
   bool foreign = false;   // belongs to a caller that has credentials of its own
   bool watched = false;   // a client has a watch open
-  bool owes = false;      // contains local writes that have not reached the API server
-  bool gone = false;      // the API server answered that the object does not exist
-  bool for_pods_only = false;  // in this run, only the kubelet asked for it
-  Duration idle_in_run = {};   // since the last request for it, or since the agent started
+  bool has_unsent_writes = false;  // contains local writes that have not reached the API server
+  bool gone = false;               // the API server answered that the object does not exist
+  bool for_pods_only = false;      // in this run, only the kubelet asked for it
+  Duration idle_in_run = {};       // since the last request for it, or since the agent started
   // Since the last request by the wall clock; negative: that clock jumped.
   Duration idle_by_calendar = {};
 
@@ -57,14 +57,14 @@ struct ScopeUse {
 };
 
 // Why a scope is dropped; `no`: it is kept.
-enum class Leftover : std::uint8_t { no, unused, foreign, events, orphaned, gone };
+enum class DropReason : std::uint8_t { no, unused, foreign, events, orphaned, gone };
 
-[[nodiscard]] std::string_view to_string(Leftover leftover);
+[[nodiscard]] std::string_view to_string(DropReason reason);
 
 // Whether to drop a scope, and why. `references` are the objects that the pods of the node and
 // their claims name; null while not all of these are known.
-[[nodiscard]] Leftover judge_scope(const ScopeUse& use, const NeededObjects* references,
-                                   const HousekeepingLimits& limits);
+[[nodiscard]] DropReason drop_reason_of(const ScopeUse& use, const NeededObjects* references,
+                                        const HousekeepingLimits& limits);
 
 struct FilePages {
   std::int64_t total = 0;

@@ -35,12 +35,13 @@ Link::Link(const LinkConfig& config, Random& random, MonoTime now)
 
 bool Link::record(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason,
                   Duration retry_after) {
-  if (evidence == Evidence::failed) return hear_failure(now, began, reason);
+  if (evidence == Evidence::failed) return record_failure(now, began, reason);
   if (evidence == Evidence::overloaded) {
     if (!overloaded_since_) overloaded_since_ = now;
-    rest_until_ = std::max(rest_until_, now + std::min(retry_after, config_.retry_after_max));
-    probe_due_ = std::max(probe_due_, rest_until_);
-    miss_probe(now, began, reason);
+    no_probe_before_ =
+        std::max(no_probe_before_, now + std::min(retry_after, config_.retry_after_max));
+    probe_due_ = std::max(probe_due_, no_probe_before_);
+    record_failed_probe(now, began, reason);
     return false;
   }
   // rejoined() or rejoin_failed() ends this state.
@@ -49,12 +50,12 @@ bool Link::record(MonoTime now, MonoTime began, Evidence evidence, std::string_v
   failures_ = 0;
   overloaded_since_.reset();
   if (state_ == LinkState::connected) return false;
-  const bool straight = state_ == LinkState::suspect && !owes_;
+  const bool straight = state_ == LinkState::suspect && !has_unsent_writes_;
   enter(straight ? LinkState::connected : LinkState::rejoining, now, reason);
   return true;
 }
 
-bool Link::hear_failure(MonoTime now, MonoTime began, std::string_view reason) {
+bool Link::record_failure(MonoTime now, MonoTime began, std::string_view reason) {
   switch (state_) {
     case LinkState::connected:
     case LinkState::suspect:
@@ -65,7 +66,7 @@ bool Link::hear_failure(MonoTime now, MonoTime began, std::string_view reason) {
             reason);
       return true;
     case LinkState::offline:
-      miss_probe(now, began, reason);
+      record_failed_probe(now, began, reason);
       return false;
     case LinkState::rejoining:
       return false;
@@ -75,7 +76,7 @@ bool Link::hear_failure(MonoTime now, MonoTime began, std::string_view reason) {
 
 // Only the failure of a probe schedules the next one: failing requests of clients must not delay
 // it.
-void Link::miss_probe(MonoTime now, MonoTime began, std::string_view reason) {
+void Link::record_failed_probe(MonoTime now, MonoTime began, std::string_view reason) {
   if (!probe_under_way_ || began < since_) return;
   if (state_ == LinkState::offline) reason_ = reason;
   schedule_retry(now);
@@ -87,7 +88,7 @@ void Link::probe_now(MonoTime now) {
 
 void Link::rejoined(MonoTime now) {
   CHECK(state_ == LinkState::rejoining);
-  owes_ = false;
+  has_unsent_writes_ = false;
   enter(LinkState::connected, now, "rejoined");
 }
 
@@ -99,7 +100,7 @@ void Link::rejoin_failed(MonoTime now, std::string_view reason) {
 void Link::probing(MonoTime now) {
   switch (state_) {
     case LinkState::connected:
-      probe_due_ = std::max(now + config_.probe_interval, rest_until_);
+      probe_due_ = std::max(now + config_.probe_interval, no_probe_before_);
       break;
     case LinkState::suspect:
     case LinkState::offline:
@@ -142,7 +143,7 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
 void Link::schedule_retry(MonoTime now) {
   probe_under_way_ = false;
   // Half of the wait is fixed, so that jitter never turns the backoff into a busy loop.
-  probe_due_ = std::max(now + backoff_ / 2 + random_.jitter(backoff_ / 2), rest_until_);
+  probe_due_ = std::max(now + backoff_ / 2 + random_.jitter(backoff_ / 2), no_probe_before_);
   backoff_ = std::min(backoff_ * 2, config_.probe_backoff_max);
 }
 

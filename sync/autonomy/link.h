@@ -67,7 +67,7 @@ class Link {
   void probe_now(MonoTime now);
 
   // Call this when a write was accepted that the API server does not have yet.
-  void accepted_locally() { owes_ = true; }
+  void accepted_locally() { has_unsent_writes_ = true; }
 
   // End of a rejoin: its last stage is done, or it failed and the link is offline again. The state
   // must be `rejoining`.
@@ -76,7 +76,7 @@ class Link {
 
   [[nodiscard]] LinkState state() const { return state_; }
   // Whether reads may go to the API server: only while connected. Otherwise the cache answers.
-  [[nodiscard]] bool may_ask() const { return state_ == LinkState::connected; }
+  [[nodiscard]] bool allows_reads() const { return state_ == LinkState::connected; }
   // When the current state was entered.
   [[nodiscard]] MonoTime since() const { return since_; }
   // Why the state was entered, such as "GET ...: deadline passed"; while offline, the outcome of
@@ -92,8 +92,8 @@ class Link {
 
  private:
   void enter(LinkState state, MonoTime now, std::string_view reason);
-  bool hear_failure(MonoTime now, MonoTime began, std::string_view reason);
-  void miss_probe(MonoTime now, MonoTime began, std::string_view reason);
+  bool record_failure(MonoTime now, MonoTime began, std::string_view reason);
+  void record_failed_probe(MonoTime now, MonoTime began, std::string_view reason);
   void schedule_retry(MonoTime now);
 
   LinkConfig config_;
@@ -103,11 +103,11 @@ class Link {
   MonoTime probe_due_;
   Duration backoff_;
   int failures_ = 0;
-  bool owes_ = false;             // a write was accepted that the API server does not have yet
-  bool probe_under_way_ = false;  // while not connected; only its failure extends the backoff
+  bool has_unsent_writes_ = false;  // a write was accepted that the API server does not have yet
+  bool probe_under_way_ = false;    // while not connected; only its failure extends the backoff
   std::optional<MonoTime> overloaded_since_;
   // No probe before this time, as Retry-After of an overloaded server asked.
-  MonoTime rest_until_ = MonoTime::min();
+  MonoTime no_probe_before_ = MonoTime::min();
   std::string reason_ = "not tried yet";
 };
 

@@ -59,12 +59,12 @@ void Outage::record(MonoTime now, LinkState state, std::optional<LinkFault> faul
 
 void Outage::connect(MonoTime now) {
   const bool first = !was_reached_;
-  if (first || told_ || resumed_) notes_.push_back(note(OutageNote::Kind::back, now));
+  if (first || is_reported_ || resumed_) notes_.push_back(note(OutageNote::Kind::back, now));
   began_.reset();
   was_reached_ = true;
   resumed_ = false;
-  told_ = false;
-  told_faults_.fill(false);
+  is_reported_ = false;
+  reported_faults_.fill(false);
   due_ = MonoTime::max();
   interval_ = config_.repeat_min;
   replayed_ = {};
@@ -74,20 +74,20 @@ void Outage::connect(MonoTime now) {
 void Outage::miss(MonoTime now) {
   const MonoTime patient_until = *began_ + config_.first_credentials;
   const bool starts = !was_reached_ && fault_ == LinkFault::credentials && now < patient_until;
-  if (!told_ && starts) {
+  if (!is_reported_ && starts) {
     due_ = patient_until;
-  } else if (!told_) {
-    tell(OutageNote::Kind::lost, now);
-  } else if (!told_faults_.at(static_cast<std::size_t>(fault_))) {
-    due_ = std::min(due_, std::max(now, told_at_ + config_.repeat_min));
+  } else if (!is_reported_) {
+    report(OutageNote::Kind::lost, now);
+  } else if (!reported_faults_.at(static_cast<std::size_t>(fault_))) {
+    due_ = std::min(due_, std::max(now, reported_at_ + config_.repeat_min));
   }
 }
 
-void Outage::tell(OutageNote::Kind kind, MonoTime now) {
+void Outage::report(OutageNote::Kind kind, MonoTime now) {
   notes_.push_back(note(kind, now));
-  told_ = true;
-  told_faults_.at(static_cast<std::size_t>(fault_)) = true;
-  told_at_ = now;
+  is_reported_ = true;
+  reported_faults_.at(static_cast<std::size_t>(fault_)) = true;
+  reported_at_ = now;
   if (kind == OutageNote::Kind::still) interval_ = std::min(interval_ * 2, config_.repeat_max);
   due_ = now + interval_;
 }
@@ -104,7 +104,7 @@ void Outage::settled(std::string_view refused) {
 std::vector<OutageNote> Outage::take(MonoTime now) {
   monotonic_.check(now);
   if (notes_.empty() && due() <= now) {
-    tell(told_ ? OutageNote::Kind::still : OutageNote::Kind::lost, now);
+    report(is_reported_ ? OutageNote::Kind::still : OutageNote::Kind::lost, now);
   }
   return std::exchange(notes_, {});
 }
@@ -124,7 +124,7 @@ OutageNote Outage::note(OutageNote::Kind kind, MonoTime now) const {
                   .began = began_.value_or(now),
                   .at = now,
                   .was_reached = was_reached_,
-                  .was_told = told_ || resumed_,
+                  .was_reported = is_reported_ || resumed_,
                   .resumed = resumed_,
                   .fault = fault_,
                   .reason = reason_};

@@ -57,7 +57,7 @@ struct OutageNote {
   // The cloud was reached before the outage; false: never since the agent started.
   bool was_reached = true;
   // For `back`: false when the agent connected at its start before it reported an outage.
-  bool was_told = true;
+  bool was_reported = true;
   bool resumed = false;  // the outage began in an earlier run of the agent, which has recorded it
   LinkFault fault = LinkFault::other;
   std::string reason = {};    // "connect 10.0.0.1:6443: connection refused"
@@ -95,7 +95,7 @@ class Outage {
  private:
   void connect(MonoTime now);
   void miss(MonoTime now);
-  void tell(OutageNote::Kind kind, MonoTime now);
+  void report(OutageNote::Kind kind, MonoTime now);
   [[nodiscard]] OutageNote note(OutageNote::Kind kind, MonoTime now) const;
 
   OutageConfig config_;
@@ -104,9 +104,9 @@ class Outage {
   std::optional<MonoTime> began_;  // as began(); std::nullopt while connected
   bool was_reached_ = false;
   bool resumed_ = false;
-  bool told_ = false;  // the current outage was reported
-  std::array<bool, link_faults> told_faults_{};
-  MonoTime told_at_{};
+  bool is_reported_ = false;  // the current outage was reported
+  std::array<bool, link_faults> reported_faults_{};
+  MonoTime reported_at_{};
   MonoTime due_ = MonoTime::max();
   Duration interval_;
   LinkFault fault_ = LinkFault::other;

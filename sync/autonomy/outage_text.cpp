@@ -126,7 +126,7 @@ std::string log_text(const OutageNote& note, const ClockReading& now) {
       return "the cloud has been unreachable for " + lasted + " (since " + at +
              "): " + why_and_what(note);
     case OutageNote::Kind::back:
-      if (!note.was_told) return "connected";
+      if (!note.was_reported) return "connected";
       return "connected after " + lasted + " (" + began_text(note, "lost", at) + "; " +
              replayed_text(note.replayed) + ")";
   }

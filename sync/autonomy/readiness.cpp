@@ -37,35 +37,35 @@ constexpr Kind trust_bundle{Obstacle::trust_bundle, "certificates.k8s.io", "clus
                             "ClusterTrustBundle"};
 
 // Checks one pod.
-class Judge {
+class ReadinessCheck {
  public:
-  Judge(const json::object& pod, const OutageKnowledge& knowledge, const ReadinessLimits& limits,
-        PodReadiness& verdict)
-      : pod_(pod), knowledge_(knowledge), limits_(limits), verdict_(verdict) {}
+  ReadinessCheck(const json::object& pod, const ReadinessInput& knowledge,
+                 const ReadinessLimits& limits, PodReadiness& readiness)
+      : pod_(pod), knowledge_(knowledge), limits_(limits), readiness_(readiness) {}
 
   void run() {
     check_node();
-    each_of(pod_, {"spec", "volumes"}, &Judge::check_volume);
-    each_of(pod_, {"spec", "initContainers"}, &Judge::check_environment);
-    each_of(pod_, {"spec", "containers"}, &Judge::check_environment);
-    each_of(pod_, {"spec", "imagePullSecrets"}, &Judge::check_pull_secret);
-    each_of(pod_, {"spec", "resourceClaims"}, &Judge::check_claim_of);
+    each_of(pod_, {"spec", "volumes"}, &ReadinessCheck::check_volume);
+    each_of(pod_, {"spec", "initContainers"}, &ReadinessCheck::check_environment);
+    each_of(pod_, {"spec", "containers"}, &ReadinessCheck::check_environment);
+    each_of(pod_, {"spec", "imagePullSecrets"}, &ReadinessCheck::check_pull_secret);
+    each_of(pod_, {"spec", "resourceClaims"}, &ReadinessCheck::check_claim_of);
     check_service_account();
     check_images();
   }
 
  private:
   void each_of(const json::object& from, wire::Path list,
-               void (Judge::*check)(const json::object&)) {
+               void (ReadinessCheck::*check)(const json::object&)) {
     for (const json::value& each : wire::dig_list(from, list))
       (this->*check)(wire::as_object(each));
   }
 
   void add(Obstacle obstacle, std::string why) {
     Reason reason{obstacle, std::move(why)};
-    const auto& known = verdict_.reasons;
+    const auto& known = readiness_.reasons;
     if (std::find(known.begin(), known.end(), reason) != known.end()) return;
-    verdict_.reasons.push_back(std::move(reason));
+    readiness_.reasons.push_back(std::move(reason));
   }
 
   static std::string named(const Kind& kind, std::string_view space, std::string_view name) {
@@ -80,7 +80,7 @@ class Judge {
   std::optional<json::value> require(const Kind& kind, std::string_view space,
                                      const std::string& name, bool optional) {
     if (name.empty()) return std::nullopt;
-    Finding found = knowledge_.find({kind.group, kind.resource, space, name});
+    LookupResult found = knowledge_.find({kind.group, kind.resource, space, name});
     if (found.presence == Presence::present) return std::move(found.object);
     if (found.presence == Presence::unknown) {
       add(kind.obstacle, named(kind, space, name) + " was never received");
@@ -91,7 +91,7 @@ class Judge {
   }
 
   void check_node() {
-    const Finding node = knowledge_.find({"", "nodes", "", knowledge_.node_name});
+    const LookupResult node = knowledge_.find({"", "nodes", "", knowledge_.node_name});
     if (node.presence != Presence::present) {
       add(Obstacle::node_state, "Node " + knowledge_.node_name + " was never received");
     }
@@ -102,19 +102,19 @@ class Judge {
   }
 
   void check_pull_secret(const json::object& reference) {
-    (void)require(pull_secret, verdict_.namespace_name, dig_string(reference, {"name"}), true);
+    (void)require(pull_secret, readiness_.namespace_name, dig_string(reference, {"name"}), true);
   }
 
   void check_keyed(const Kind& kind, const json::object& reference) {
     const std::string name = dig_string(reference, {"name"});
     const bool optional = wire::dig_bool(reference, {"optional"});
-    const auto object = require(kind, verdict_.namespace_name, name, optional);
+    const auto object = require(kind, readiness_.namespace_name, name, optional);
     const std::string key = dig_string(reference, {"key"});
     if (!object || object->is_null() || key.empty() || optional) return;
     const json::object& held = wire::as_object(*object);
     if (wire::dig(held, {"data", key}) == nullptr &&
         wire::dig(held, {"binaryData", key}) == nullptr) {
-      add(kind.obstacle, named(kind, verdict_.namespace_name, name) + " has no key " + key);
+      add(kind.obstacle, named(kind, readiness_.namespace_name, name) + " has no key " + key);
     }
   }
 
@@ -131,17 +131,17 @@ class Judge {
   }
 
   void check_volume(const json::object& mounted) {
-    const std::string& space = verdict_.namespace_name;
+    const std::string& space = readiness_.namespace_name;
     check_keyed(config_map, wire::dig_object(mounted, {"configMap"}));
     const json::object& source = wire::dig_object(mounted, {"secret"});
     (void)require(secret, space, dig_string(source, {"secretName"}),
                   wire::dig_bool(source, {"optional"}));
-    each_of(mounted, {"projected", "sources"}, &Judge::check_source);
+    each_of(mounted, {"projected", "sources"}, &ReadinessCheck::check_source);
     if (wire::dig(mounted, {"persistentVolumeClaim"}) != nullptr) {
       check_volume_claim(dig_string(mounted, {"persistentVolumeClaim", "claimName"}));
     }
     if (wire::dig(mounted, {"ephemeral"}) != nullptr) {
-      check_volume_claim(verdict_.name + "-" + dig_string(mounted, {"name"}));
+      check_volume_claim(readiness_.name + "-" + dig_string(mounted, {"name"}));
     }
     if (wire::dig(mounted, {"csi"}) != nullptr) {
       check_driver(dig_string(mounted, {"csi", "driver"}));
@@ -178,7 +178,7 @@ class Judge {
     const std::string_view uid = wire::uid_of(pod_);
     std::optional<WallTime> expires;
     for (const StoredToken& token : knowledge_.tokens) {
-      const bool ours = token.namespace_name == verdict_.namespace_name && token.pod_uid == uid;
+      const bool ours = token.namespace_name == readiness_.namespace_name && token.pod_uid == uid;
       const auto& all = token.audiences;
       // An empty audience means the API server's own one, whose name is not known here.
       const bool meant =
@@ -191,19 +191,19 @@ class Judge {
     if (left <= Duration::zero()) {
       return add(Obstacle::token_missing, shown + " expired " + minutes_of(-left) + " ago");
     }
-    verdict_.until = std::min(verdict_.until.value_or(*expires), *expires);
+    readiness_.until = std::min(readiness_.until.value_or(*expires), *expires);
     if (left <= limits_.token_notice) {
       add(Obstacle::token_expires, shown + " expires in " + minutes_of(left));
     }
   }
 
   void check_volume_claim(const std::string& name) {
-    const auto object = require(claim, verdict_.namespace_name, name, false);
+    const auto object = require(claim, readiness_.namespace_name, name, false);
     if (!object || object->is_null()) return;
     const std::string bound = dig_string(wire::as_object(*object), {"spec", "volumeName"});
     if (bound.empty()) {
       return add(Obstacle::volume_claim,
-                 named(claim, verdict_.namespace_name, name) + " is not bound to a volume");
+                 named(claim, readiness_.namespace_name, name) + " is not bound to a volume");
     }
     const auto found = require(volume, "", bound, false);
     if (!found || wire::dig(wire::as_object(*found), {"spec", "csi"}) == nullptr) return;
@@ -212,7 +212,7 @@ class Judge {
     (void)require(secret, wire::dig_text(csi, {"nodePublishSecretRef", "namespace"}),
                   dig_string(csi, {"nodePublishSecretRef", "name"}), false);
     check_driver(driver);
-    const Finding registered = knowledge_.find({"storage.k8s.io", "csidrivers", "", driver});
+    const LookupResult registered = knowledge_.find({"storage.k8s.io", "csidrivers", "", driver});
     if (registered.presence != Presence::present || registered.object.is_null()) return;
     const json::value* attach =
         wire::dig(wire::as_object(registered.object), {"spec", "attachRequired"});
@@ -254,12 +254,12 @@ class Judge {
         name = wire::dig_text(made, {"resourceClaimName"});
     }
     if (name.empty()) return;  // No claim was made for this entry, or not yet.
-    const auto object = require(resource_claim, verdict_.namespace_name, name, false);
+    const auto object = require(resource_claim, readiness_.namespace_name, name, false);
     if (!object || object->is_null() ||
         wire::dig(wire::as_object(*object), {"status", "allocation"}) != nullptr)
       return;
     add(Obstacle::resource_claim,
-        named(resource_claim, verdict_.namespace_name, name) + " is not allocated");
+        named(resource_claim, readiness_.namespace_name, name) + " is not allocated");
   }
 
   void check_service_account() {
@@ -267,15 +267,16 @@ class Judge {
     if (name.empty()) return;
     // The kubelet starts a pod without reading its ServiceAccount, but one that was deleted gets no
     // new tokens.
-    const Finding found = knowledge_.find({"", "serviceaccounts", verdict_.namespace_name, name});
+    const LookupResult found =
+        knowledge_.find({"", "serviceaccounts", readiness_.namespace_name, name});
     if (found.presence != Presence::absent) return;
     add(Obstacle::service_account,
-        "ServiceAccount " + verdict_.namespace_name + "/" + name + " does not exist");
+        "ServiceAccount " + readiness_.namespace_name + "/" + name + " does not exist");
   }
 
   void check_images() {
     const NodeImages images = images_of(node_, limits_.images_reported_max);
-    verdict_.images_checked = images.complete;
+    readiness_.images_checked = images.complete;
     for (const char* list : {"initContainers", "containers"}) {
       for (const json::value& each : wire::dig_list(pod_, {"spec", list})) {
         const std::string image = dig_string(wire::as_object(each), {"image"});
@@ -289,9 +290,9 @@ class Judge {
   }
 
   const json::object& pod_;
-  const OutageKnowledge& knowledge_;
+  const ReadinessInput& knowledge_;
   const ReadinessLimits& limits_;
-  PodReadiness& verdict_;
+  PodReadiness& readiness_;
   json::value node_ = nullptr;
 };
 
@@ -306,18 +307,18 @@ std::string_view to_string(Obstacle obstacle) {
   return names[static_cast<std::size_t>(obstacle)];
 }
 
-Result<std::optional<PodReadiness>> judge_readiness(const json::value& value,
-                                                    const OutageKnowledge& knowledge,
+Result<std::optional<PodReadiness>> check_readiness(const json::value& value,
+                                                    const ReadinessInput& knowledge,
                                                     const ReadinessLimits& limits) {
   CHECK(knowledge.find);
   const json::object& pod = wire::as_object(value);
-  PodReadiness verdict{.namespace_name = std::string(wire::namespace_of(pod)),
-                       .name = std::string(wire::name_of(pod))};
-  if (verdict.name.empty()) return fail(Errc::invalid, "the pod has no name");
+  PodReadiness readiness{.namespace_name = std::string(wire::namespace_of(pod)),
+                         .name = std::string(wire::name_of(pod))};
+  if (readiness.name.empty()) return fail(Errc::invalid, "the pod has no name");
   const std::string_view phase = wire::dig_text(pod, {"status", "phase"});
   if (wire::is_terminating(pod) || phase == "Succeeded" || phase == "Failed") return std::nullopt;
-  Judge(pod, knowledge, limits, verdict).run();
-  return verdict;
+  ReadinessCheck(pod, knowledge, limits, readiness).run();
+  return readiness;
 }
 
 }  // namespace holdfast::sync::autonomy

@@ -1,5 +1,5 @@
 // Decides whether the pods of a node would start again after a reboot while the cloud is
-// unreachable, and lists what is missing. Pure: it reads the cache through OutageKnowledge.
+// unreachable, and lists what is missing. Pure: it reads the cache through ReadinessInput.
 //
 // The kubelet starts a pod only after it has read every object that the pod names: ConfigMaps,
 // Secrets, claims, volumes, tokens. For an object that was never received the agent answers 503,
@@ -46,7 +46,7 @@ inline constexpr std::size_t obstacles = 16;
 [[nodiscard]] std::string_view to_string(Obstacle obstacle);
 
 // Identifies an object; `namespace_name` is empty if it is cluster-scoped.
-struct ObjectQuestion {
+struct ObjectLookup {
   std::string_view group;
   std::string_view resource;
   std::string_view namespace_name;
@@ -59,7 +59,7 @@ enum class Presence : std::uint8_t {
   present,
 };
 
-struct Finding {
+struct LookupResult {
   Presence presence = Presence::unknown;
   json::value object = nullptr;  // only if present; null when it cannot be parsed
 };
@@ -73,11 +73,12 @@ struct StoredToken {
   WallTime expires;
 };
 
-struct OutageKnowledge {
+struct ReadinessInput {
   std::string node_name;
   WallTime now{};
-  std::function<Finding(const ObjectQuestion&)> find;  // looks up an object in the cache; required
-  bool services_known = true;                          // a complete list of Services was received
+  std::function<LookupResult(const ObjectLookup&)>
+      find;                    // looks up an object in the cache; required
+  bool services_known = true;  // a complete list of Services was received
   std::vector<StoredToken> tokens = {};
   // Names of the PersistentVolumes that are attached to the node.
   std::set<std::string> attached = {};
@@ -111,7 +112,7 @@ struct PodReadiness {
 
 // `pod` is a whole Pod in JSON. Returns std::nullopt for a pod that would not be started again
 // anyway, because it has ended or is being deleted. Errors: invalid (not a Pod).
-[[nodiscard]] Result<std::optional<PodReadiness>> judge_readiness(
-    const json::value& pod, const OutageKnowledge& knowledge, const ReadinessLimits& limits = {});
+[[nodiscard]] Result<std::optional<PodReadiness>> check_readiness(
+    const json::value& pod, const ReadinessInput& knowledge, const ReadinessLimits& limits = {});
 
 }  // namespace holdfast::sync::autonomy

@@ -24,7 +24,8 @@ std::string_view to_string(ServerHealth health) {
   UNREACHABLE();
 }
 
-ServerPool::ServerPool(const RotaConfig& config, std::size_t servers, Random& random, MonoTime now)
+ServerPool::ServerPool(const ServerPoolConfig& config, std::size_t servers, Random& random,
+                       MonoTime now)
     : config_(config), random_(random), servers_(servers), last_(servers - 1) {
   CHECK(servers > 0);
   CHECK(config.probe_backoff_min > Duration::zero());

@@ -25,7 +25,7 @@ enum class LbMode : std::uint8_t { rr, priority };
 
 [[nodiscard]] std::optional<LbMode> parse_lb_mode(std::string_view text);
 
-struct RotaConfig {
+struct ServerPoolConfig {
   LbMode mode = LbMode::rr;
   // Of a server out of rotation, before jitter; doubled after each probe.
   Duration probe_backoff_min = 1s;
@@ -48,7 +48,7 @@ class ServerPool {
 
   // `servers` is the number of servers, at least 1; they are numbered from 0 in order of
   // preference. `random` must outlive the pool.
-  ServerPool(const RotaConfig& config, std::size_t servers, Random& random, MonoTime now);
+  ServerPool(const ServerPoolConfig& config, std::size_t servers, Random& random, MonoTime now);
 
   // The server for the next request; not `but` if there is another one.
   [[nodiscard]] std::size_t next(std::optional<std::size_t> but = {});
@@ -72,7 +72,7 @@ class ServerPool {
  private:
   void plan_probe(MonoTime now, Server& server);
 
-  RotaConfig config_;
+  ServerPoolConfig config_;
   Random& random_;
   pacing::Monotonic monotonic_;
   std::vector<Server> servers_;

@@ -147,7 +147,7 @@ void Elector::on(MonoTime now, WallTime wall, const TimePassed& /*passed*/, Acti
   }
 }
 
-void Elector::on(MonoTime now, WallTime wall, const Nudged& /*nudged*/, Actions& actions) {
+void Elector::on(MonoTime now, WallTime wall, const LeaseReleased& /*released*/, Actions& actions) {
   if (state_ == State::waiting && !leads_) attempt(now, wall, actions);
 }
 

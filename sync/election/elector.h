@@ -53,9 +53,11 @@ struct Failed {  // also for a write that conflicts, and for a lease that cannot
   Error error;
 };
 struct TimePassed {};
-struct Nudged {};    // the owner learned that the lease is free; only a waiting follower reacts
+struct LeaseReleased {
+};                   // the owner learned that the lease is free; only a waiting follower reacts
 struct Stopping {};  // the owner's work has ended; it has cancelled any request in flight
-using Input = std::variant<Started, Found, Missing, Written, Failed, TimePassed, Nudged, Stopping>;
+using Input =
+    std::variant<Started, Found, Missing, Written, Failed, TimePassed, LeaseReleased, Stopping>;
 
 // Actions for the owner. Requests must end by their `deadline`.
 struct Read {
@@ -136,7 +138,7 @@ class Elector {
   void on(MonoTime now, WallTime wall, const Written& written, Actions& actions);
   void on(MonoTime now, WallTime wall, const Failed& failed, Actions& actions);
   void on(MonoTime now, WallTime wall, const TimePassed& passed, Actions& actions);
-  void on(MonoTime now, WallTime wall, const Nudged& nudged, Actions& actions);
+  void on(MonoTime now, WallTime wall, const LeaseReleased& lease_released, Actions& actions);
   void on(MonoTime now, WallTime wall, const Stopping& stopping, Actions& actions);
 
   // Starts to acquire or renew the lease.

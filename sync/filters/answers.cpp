@@ -20,8 +20,8 @@ std::string_view without_envelope(std::string_view object) {
   return envelope ? envelope->raw : object;
 }
 
-Result<ShownBody> show_list(const FilterChain& chain, const FilterKnowledge& knowledge,
-                            std::string_view body) {
+Result<FilteredBody> filter_list(const FilterChain& chain, const FilterKnowledge& knowledge,
+                                 std::string_view body) {
   const bool protobuf = wire::is_protobuf(body);
   TRY(const wire::ListBytes list,
       protobuf ? wire::split_protobuf_list(body, items_max) : wire::split_list(body, items_max));
@@ -32,9 +32,10 @@ Result<ShownBody> show_list(const FilterChain& chain, const FilterKnowledge& kno
   for (const std::string_view item : list.items) {
     std::string whole;
     if (protobuf) whole = wire::enveloped(list.head.api_version, kind, item);
-    TRY(Shown shown, show(chain, knowledge, protobuf ? std::string_view(whole) : item));
+    TRY(FilteredObject shown,
+        filter_object(chain, knowledge, protobuf ? std::string_view(whole) : item));
     if (shown.effect == Effect::unknown) {
-      return ShownBody{.effect = Effect::unknown, .need = shown.need};
+      return FilteredBody{.effect = Effect::unknown, .need = shown.need};
     }
     changed = changed || shown.effect != Effect::none;
     if (shown.effect == Effect::none) items.push_back(item);
@@ -42,17 +43,17 @@ Result<ShownBody> show_list(const FilterChain& chain, const FilterKnowledge& kno
     made.push_back(std::move(shown.bytes));
     items.push_back(protobuf ? without_envelope(made.back()) : std::string_view(made.back()));
   }
-  if (!changed) return ShownBody{};
+  if (!changed) return FilteredBody{};
   std::string bytes = protobuf ? wire::join_protobuf_list(list.head, items)
                                : wire::join_list(list.head, items) + "\n";
-  return ShownBody{.effect = Effect::changed, .bytes = std::move(bytes)};
+  return FilteredBody{.effect = Effect::changed, .bytes = std::move(bytes)};
 }
 
 }  // namespace
 
-Result<ShownBody> show_body(const FilterChain& chain, const FilterKnowledge& knowledge,
-                            std::string_view body) {
-  if (chain.empty()) return ShownBody{};
+Result<FilteredBody> filter_body(const FilterChain& chain, const FilterKnowledge& knowledge,
+                                 std::string_view body) {
+  if (chain.empty()) return FilteredBody{};
   std::string kind;
   if (wire::is_protobuf(body)) {
     TRY(const wire::Envelope envelope, wire::open_envelope(body));
@@ -61,14 +62,14 @@ Result<ShownBody> show_body(const FilterChain& chain, const FilterKnowledge& kno
     TRY(const wire::ObjectHeader header, wire::read_any_header(body));
     kind = header.kind;
   }
-  if (kind == "Status") return ShownBody{};
+  if (kind == "Status") return FilteredBody{};
   if (kind == "Table" || kind.starts_with("PartialObjectMetadata")) {
     return fail(Errc::invalid, "a " + kind + " can't be filtered");
   }
-  if (kind.ends_with("List")) return show_list(chain, knowledge, body);
-  TRY(Shown shown, show(chain, knowledge, body));
+  if (kind.ends_with("List")) return filter_list(chain, knowledge, body);
+  TRY(FilteredObject shown, filter_object(chain, knowledge, body));
   if (shown.effect == Effect::changed && !wire::is_protobuf(body)) shown.bytes += "\n";
-  return ShownBody{shown.effect, std::move(shown.bytes), shown.need};
+  return FilteredBody{shown.effect, std::move(shown.bytes), shown.need};
 }
 
 }  // namespace holdfast::sync::filters

@@ -45,7 +45,7 @@ bool may_touch(Filter filter, const FilterKnowledge& knowledge, const wire::Obje
   UNREACHABLE();
 }
 
-Ruling rule(Filter filter, const FilterKnowledge& knowledge, boost::json::object& object) {
+FilterResult rule(Filter filter, const FilterKnowledge& knowledge, boost::json::object& object) {
   switch (filter) {
     case Filter::service_topology:
       return service_topology(object, knowledge);
@@ -67,9 +67,9 @@ Ruling rule(Filter filter, const FilterKnowledge& knowledge, boost::json::object
 
 }  // namespace
 
-Result<Shown> show(const FilterChain& chain, const FilterKnowledge& knowledge,
-                   std::string_view cached) {
-  if (chain.empty()) return Shown{};
+Result<FilteredObject> filter_object(const FilterChain& chain, const FilterKnowledge& knowledge,
+                                     std::string_view cached) {
+  if (chain.empty()) return FilteredObject{};
   TRY(const wire::ObjectHeader header, wire::read_any_header(cached));
   std::optional<OpenedObject> opened;
   bool changed = false;
@@ -78,16 +78,16 @@ Result<Shown> show(const FilterChain& chain, const FilterKnowledge& knowledge,
     if (!opened) {
       TRY(opened, OpenedObject::open(cached));
     }
-    const Ruling ruling = rule(filter, knowledge, opened->object);
-    if (ruling.effect == Effect::dropped) return Shown{.effect = Effect::dropped};
-    if (ruling.effect == Effect::unknown) {
-      return Shown{.effect = Effect::unknown, .need = ruling.need};
+    const FilterResult result = rule(filter, knowledge, opened->object);
+    if (result.effect == Effect::dropped) return FilteredObject{.effect = Effect::dropped};
+    if (result.effect == Effect::unknown) {
+      return FilteredObject{.effect = Effect::unknown, .need = result.need};
     }
-    changed = changed || ruling.effect == Effect::changed;
+    changed = changed || result.effect == Effect::changed;
   }
-  if (!changed) return Shown{};
+  if (!changed) return FilteredObject{};
   TRY(std::string bytes, opened->close());
-  return Shown{.effect = Effect::changed, .bytes = std::move(bytes)};
+  return FilteredObject{.effect = Effect::changed, .bytes = std::move(bytes)};
 }
 
 }  // namespace holdfast::sync::filters

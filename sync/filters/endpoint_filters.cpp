@@ -34,7 +34,7 @@ struct Reach {
 };
 
 // Removes endpoints outside `reach`; returns whether there were any.
-bool keep_within(json::array* endpoints, const Reach& reach) {
+bool limit_memory(json::array* endpoints, const Reach& reach) {
   if (endpoints == nullptr) return false;
   json::array kept;
   for (json::value& endpoint : *endpoints) {
@@ -54,8 +54,8 @@ bool keep_subsets_within(json::array& subsets, const Reach& reach) {
     json::object& parts = subset.get_object();
     json::array* ready = list_in(parts, "addresses");
     json::array* others = list_in(parts, "notReadyAddresses");
-    changed = keep_within(ready, reach) || changed;
-    changed = keep_within(others, reach) || changed;
+    changed = limit_memory(ready, reach) || changed;
+    changed = limit_memory(others, reach) || changed;
     if (ready != nullptr && ready->empty()) parts.erase("addresses");
     if (others != nullptr && others->empty()) parts.erase("notReadyAddresses");
     if (parts.contains("addresses") || parts.contains("notReadyAddresses")) kept.push_back(subset);
@@ -68,7 +68,7 @@ bool narrow(json::object& endpoints, const Reach& reach) {
   if (json::array* subsets = list_in(endpoints, "subsets")) {
     return keep_subsets_within(*subsets, reach);
   }
-  return keep_within(list_in(endpoints, "endpoints"), reach);
+  return limit_memory(list_in(endpoints, "endpoints"), reach);
 }
 
 // The service's name: a label of an EndpointSlice, the own name of Endpoints.
@@ -80,7 +80,7 @@ watch::ObjectKey service_of(const json::object& endpoints) {
   return {std::string(wire::namespace_of(endpoints)), std::string(name)};
 }
 
-Ruling narrow_to_pool(json::object& endpoints, const FilterKnowledge& knowledge) {
+FilterResult narrow_to_pool(json::object& endpoints, const FilterKnowledge& knowledge) {
   if (!knowledge.node_pool) return {Effect::unknown, Need::node};
   Reach reach{knowledge.node_name, nullptr};
   if (!knowledge.node_pool->empty()) {
@@ -92,20 +92,20 @@ Ruling narrow_to_pool(json::object& endpoints, const FilterKnowledge& knowledge)
 
 }  // namespace
 
-Ruling service_topology(json::object& endpoints, const FilterKnowledge& knowledge) {
+FilterResult service_topology(json::object& endpoints, const FilterKnowledge& knowledge) {
   const watch::ObjectKey service = service_of(endpoints);
   if (service.name.empty()) return {};
   if (!knowledge.services) return {Effect::unknown, Need::services};
   const auto found = knowledge.services->find(service);
   if (found == knowledge.services->end()) return {};
   if (found->second == Topology::pool) {
-    return knowledge.pool_topology ? narrow_to_pool(endpoints, knowledge) : Ruling{};
+    return knowledge.pool_topology ? narrow_to_pool(endpoints, knowledge) : FilterResult{};
   }
   const bool narrowed = narrow(endpoints, {knowledge.node_name, nullptr});
   return {narrowed ? Effect::changed : Effect::none};
 }
 
-Ruling forward_kube_svc_traffic(json::object& slice, const FilterKnowledge& knowledge) {
+FilterResult forward_kube_svc_traffic(json::object& slice, const FilterKnowledge& knowledge) {
   const bool named = wire::name_of(slice) == master_name ||
                      wire::dig_text(slice, {"metadata", "labels", service_label}) == master_name;
   if (!named || wire::namespace_of(slice) != master_namespace || !knowledge.master) return {};

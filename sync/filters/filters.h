@@ -15,36 +15,37 @@ namespace holdfast::sync::filters {
 
 enum class Effect : std::uint8_t { none, changed, dropped, unknown };
 
-struct Ruling {
+struct FilterResult {
   Effect effect = Effect::none;
   Need need = Need::services;  // for `unknown`: what must be known first
 
-  bool operator==(const Ruling&) const = default;
+  bool operator==(const FilterResult&) const = default;
 };
 
 // For a service with a topology, EndpointSlices and Endpoints keep only the endpoints on this node
 // or on nodes of its pool. A node without a pool is treated as a pool of its own.
-[[nodiscard]] Ruling service_topology(boost::json::object& endpoints,
-                                      const FilterKnowledge& knowledge);
+[[nodiscard]] FilterResult service_topology(boost::json::object& endpoints,
+                                            const FilterKnowledge& knowledge);
 // The EndpointSlices of default/kubernetes get the agent's address, if they have a port "https" and
 // the address family of the agent's address.
-[[nodiscard]] Ruling forward_kube_svc_traffic(boost::json::object& slice,
-                                              const FilterKnowledge& knowledge);
+[[nodiscard]] FilterResult forward_kube_svc_traffic(boost::json::object& slice,
+                                                    const FilterKnowledge& knowledge);
 
 // default/kubernetes gets the agent's address, if it has a port "https".
-[[nodiscard]] Ruling master_service(boost::json::object& service, const FilterKnowledge& knowledge);
+[[nodiscard]] FilterResult master_service(boost::json::object& service,
+                                          const FilterKnowledge& knowledge);
 // Load balancers that are only for the cloud are dropped.
-[[nodiscard]] Ruling discard_cloud_service(const boost::json::object& service);
+[[nodiscard]] FilterResult discard_cloud_service(const boost::json::object& service);
 // NodePort and LoadBalancer services are dropped in pools that their annotation does not name.
-[[nodiscard]] Ruling node_port_isolation(const boost::json::object& service,
-                                         const FilterKnowledge& knowledge);
+[[nodiscard]] FilterResult node_port_isolation(const boost::json::object& service,
+                                               const FilterKnowledge& knowledge);
 
 // In kube-system/kube-proxy the line `kubeconfig:` of config.conf is commented out.
-[[nodiscard]] Ruling in_cluster_config(boost::json::object& configmap);
+[[nodiscard]] FilterResult in_cluster_config(boost::json::object& configmap);
 // In a pod's containers, the variables KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are set
 // to the agent's address. Pods without these variables are left unchanged.
-[[nodiscard]] Ruling service_env_updater(boost::json::object& pod,
-                                         const FilterKnowledge& knowledge);
+[[nodiscard]] FilterResult service_env_updater(boost::json::object& pod,
+                                               const FilterKnowledge& knowledge);
 
 // Annotations that make discard_cloud_service() and node_port_isolation() apply to a service.
 inline constexpr std::string_view discard_annotation = "svc.openyurt.io/discard";

@@ -56,7 +56,7 @@ bool set_variables(json::value& container, const std::string& host, const std::s
 
 }  // namespace
 
-Ruling in_cluster_config(json::object& configmap) {
+FilterResult in_cluster_config(json::object& configmap) {
   const bool concerned = wire::namespace_of(configmap) == proxy_namespace &&
                          wire::name_of(configmap) == proxy_configmap;
   const json::value* config = concerned ? wire::dig(configmap, {"data", config_key}) : nullptr;
@@ -67,7 +67,7 @@ Ruling in_cluster_config(json::object& configmap) {
   return {Effect::changed};
 }
 
-Ruling service_env_updater(json::object& pod, const FilterKnowledge& knowledge) {
+FilterResult service_env_updater(json::object& pod, const FilterKnowledge& knowledge) {
   json::value* spec = pod.if_contains("spec");
   if (!knowledge.master || spec == nullptr || !spec->is_object()) return {};
   const std::string port = std::to_string(knowledge.master->port);

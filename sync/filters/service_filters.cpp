@@ -42,7 +42,7 @@ bool listens_in(std::string_view list, std::string_view pool) {
 
 }  // namespace
 
-Ruling master_service(json::object& service, const FilterKnowledge& knowledge) {
+FilterResult master_service(json::object& service, const FilterKnowledge& knowledge) {
   const bool concerned =
       wire::namespace_of(service) == master_namespace && wire::name_of(service) == master_name;
   if (!concerned || !knowledge.master) return {};
@@ -56,7 +56,7 @@ Ruling master_service(json::object& service, const FilterKnowledge& knowledge) {
   return {service == before ? Effect::none : Effect::changed};
 }
 
-Ruling discard_cloud_service(const json::object& service) {
+FilterResult discard_cloud_service(const json::object& service) {
   const bool of_the_cloud =
       has_type(service, "LoadBalancer") &&
       wire::dig_text(service, {"metadata", "annotations", discard_annotation}) == "true";
@@ -65,7 +65,7 @@ Ruling discard_cloud_service(const json::object& service) {
   return {of_the_cloud || tunnel ? Effect::dropped : Effect::none};
 }
 
-Ruling node_port_isolation(const json::object& service, const FilterKnowledge& knowledge) {
+FilterResult node_port_isolation(const json::object& service, const FilterKnowledge& knowledge) {
   if (!has_type(service, "NodePort") && !has_type(service, "LoadBalancer")) return {};
   const json::value* list = wire::dig(service, {"metadata", "annotations", listen_annotation});
   if (list == nullptr) return {};

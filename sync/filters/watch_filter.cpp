@@ -3,7 +3,8 @@
 namespace holdfast::sync::filters {
 namespace {
 
-watch::CacheEvent made_of(const watch::CacheEvent& event, watch::EventType type, Shown shown) {
+watch::CacheEvent made_of(const watch::CacheEvent& event, watch::EventType type,
+                          FilteredObject shown) {
   watch::CacheEvent made = event;
   made.type = type;
   if (shown.effect == Effect::changed) {
@@ -21,7 +22,7 @@ Result<std::optional<Need>> WatchFilter::resume(const FilterView& view,
   for (const auto& [key, object] : objects) {
     // An object that changed later arrives as an event. Its state at `version` is no longer known.
     if (object.version > version) continue;
-    TRY(const Shown shown, show(view.chain, *view.knowledge, *object.bytes));
+    TRY(const FilteredObject shown, filter_object(view.chain, *view.knowledge, *object.bytes));
     if (shown.effect == Effect::unknown) return shown.need;
     if (shown.effect == Effect::dropped) hidden.insert(key);
   }
@@ -29,39 +30,41 @@ Result<std::optional<Need>> WatchFilter::resume(const FilterView& view,
   return std::nullopt;
 }
 
-Result<FilteredEvents> WatchFilter::tell(const FilterView& view, const watch::CacheEvent& event) {
-  TRY(Shown shown, show(view.chain, *view.knowledge, *event.object.bytes));
+Result<FilteredEvents> WatchFilter::filter_event(const FilterView& view,
+                                                 const watch::CacheEvent& event) {
+  TRY(FilteredObject shown, filter_object(view.chain, *view.knowledge, *event.object.bytes));
   const bool hidden = hidden_.contains(event.key);
-  FilteredEvents told;
+  FilteredEvents delivered;
   const bool deleted = event.type == watch::EventType::deleted;
   if (deleted && hidden) {
     hidden_.erase(event.key);
   } else if (shown.effect == Effect::unknown) {
     // This also applies to a deletion: the event would carry the object unfiltered.
-    told.need = shown.need;
+    delivered.need = shown.need;
   } else if (deleted) {
-    told.events.push_back(made_of(event, watch::EventType::deleted, std::move(shown)));
+    delivered.events.push_back(made_of(event, watch::EventType::deleted, std::move(shown)));
   } else if (shown.effect == Effect::dropped) {
     const bool seen = !hidden && event.type == watch::EventType::modified;
-    if (seen) told.events.push_back(made_of(event, watch::EventType::deleted, std::move(shown)));
+    if (seen)
+      delivered.events.push_back(made_of(event, watch::EventType::deleted, std::move(shown)));
     hidden_.insert(event.key);
   } else {
     const watch::EventType type = hidden ? watch::EventType::added : event.type;
-    told.events.push_back(made_of(event, type, std::move(shown)));
+    delivered.events.push_back(made_of(event, type, std::move(shown)));
     hidden_.erase(event.key);
   }
-  return told;
+  return delivered;
 }
 
 Result<FilteredEvents> WatchFilter::reconsider(const FilterView& before, const FilterView& now,
                                                const watch::WatchCache::Objects& objects,
-                                               objects::Version told) {
+                                               objects::Version delivered) {
   FilteredEvents changes;
   std::set<watch::ObjectKey> hidden = hidden_;
   for (const auto& [key, object] : objects) {
-    if (object.version > told) continue;  // Its event follows.
-    TRY(Shown old, show(before.chain, *before.knowledge, *object.bytes));
-    TRY(Shown shown, show(now.chain, *now.knowledge, *object.bytes));
+    if (object.version > delivered) continue;  // Its event follows.
+    TRY(FilteredObject old, filter_object(before.chain, *before.knowledge, *object.bytes));
+    TRY(FilteredObject shown, filter_object(now.chain, *now.knowledge, *object.bytes));
     if (shown.effect == Effect::unknown) return FilteredEvents{.need = shown.need};
     const bool was_shown = !hidden.contains(key);
     const bool drops = shown.effect == Effect::dropped;

@@ -32,22 +32,24 @@ struct FilteredEvents {
 class WatchFilter {
  public:
   // Starts at `version`, up to which the client got everything except what `view` drops. Returns
-  // what must be known first; in that case nothing has changed. Errors: as show().
+  // what must be known first; in that case nothing has changed. Errors: as filter_object().
   [[nodiscard]] Result<std::optional<Need>> resume(const FilterView& view,
                                                    const watch::WatchCache::Objects& objects,
                                                    objects::Version version);
 
   // Filters one event, also a deletion, which carries the object. Returns a need, and changes
   // nothing, if the effect is unknown; a deletion that the client does not get needs nothing.
-  // Errors: as show().
-  [[nodiscard]] Result<FilteredEvents> tell(const FilterView& view, const watch::CacheEvent& event);
+  // Errors: as filter_object().
+  [[nodiscard]] Result<FilteredEvents> filter_event(const FilterView& view,
+                                                    const watch::CacheEvent& event);
 
   // Call this when the view changes from `before` to `now`. The client has got all `objects` up to
-  // version `told`. An object that looks different is deleted and added again: its version has not
-  // changed, and clients' caches ignore a modification with the same version. Errors: as show().
+  // version `delivered`. An object that looks different is deleted and added again: its version has
+  // not changed, and clients' caches ignore a modification with the same version. Errors: as
+  // filter_object().
   [[nodiscard]] Result<FilteredEvents> reconsider(const FilterView& before, const FilterView& now,
                                                   const watch::WatchCache::Objects& objects,
-                                                  objects::Version told);
+                                                  objects::Version delivered);
 
  private:
   std::set<watch::ObjectKey> hidden_;  // objects that exist but are hidden from the client

@@ -86,8 +86,8 @@ bool is_kubelet_on_behalf_of_pod(std::string_view user_agent) {
   return false;
 }
 
-LocalProcess judge_process(std::string_view program, std::span<const std::string> called,
-                           std::span<const std::string> cgroups) {
+LocalProcess classify_process(std::string_view program, std::span<const std::string> called,
+                              std::span<const std::string> cgroups) {
   if (std::any_of(cgroups.begin(), cgroups.end(), is_container_cgroup)) return LocalProcess::pod;
   if (program.empty() || cgroups.empty()) return LocalProcess::unknown;
   const bool relay = is_relay(program) || std::any_of(called.begin(), called.end(), is_relay);

@@ -52,8 +52,8 @@ enum class LocalProcess : std::uint8_t {
 // The names matter because one executable may be many programs: the containerd of k3s runs the
 // executable "k3s". A process can choose these names, so they can only make it a relay, never the
 // host.
-[[nodiscard]] LocalProcess judge_process(std::string_view program,
-                                         std::span<const std::string> called,
-                                         std::span<const std::string> cgroups);
+[[nodiscard]] LocalProcess classify_process(std::string_view program,
+                                            std::span<const std::string> called,
+                                            std::span<const std::string> cgroups);
 
 }  // namespace holdfast::sync::identity

@@ -13,7 +13,7 @@ Rotation::Rotation(const RotationConfig& config, Random& random, std::optional<V
                    MonoTime now)
     : config_(config), random_(random), backoff_(config.backoff), not_before_(now), deadline_(now) {
   CHECK(0 < config.earliest && config.earliest <= config.latest && config.latest < 1);
-  CHECK(config.look_first > Duration::zero() && config.recheck > Duration::zero());
+  CHECK(config.poll_first > Duration::zero() && config.recheck > Duration::zero());
   hold(held);
 }
 
@@ -31,11 +31,11 @@ std::optional<WallTime> Rotation::due() const {
 Actions Rotation::step(MonoTime now, WallTime wall, rotate::Input input) {
   monotonic_.check(now);
   if (auto* submitted = std::get_if<rotate::Submitted>(&input)) {
-    CHECK(state_ == State::asking);
+    CHECK(state_ == State::submitting);
     return on_submitted(now, std::move(submitted->name));
   }
   if (const auto* not_submitted = std::get_if<rotate::NotSubmitted>(&input)) {
-    CHECK(state_ == State::asking);
+    CHECK(state_ == State::submitting);
     const Error& error = not_submitted->error;
     if (error.code == Errc::denied) {
       (with_ == Credentials::own ? refused_ : bootstrap_bad_) = true;
@@ -43,13 +43,13 @@ Actions Rotation::step(MonoTime now, WallTime wall, rotate::Input input) {
     }
     return give_up(now, config_.pause, "certificate request not sent: " + error.what);
   }
-  if (const auto* looked = std::get_if<rotate::Looked>(&input)) {
-    CHECK(state_ == State::looking);
-    return on_looked(now, looked->state);
+  if (const auto* looked = std::get_if<rotate::Polled>(&input)) {
+    CHECK(state_ == State::polling);
+    return on_polled(now, looked->state);
   }
-  if (const auto* failed = std::get_if<rotate::LookFailed>(&input)) {
-    CHECK(state_ == State::looking);
-    return on_look_failed(now, failed->error);
+  if (const auto* failed = std::get_if<rotate::PollFailed>(&input)) {
+    CHECK(state_ == State::polling);
+    return on_poll_failed(now, failed->error);
   }
   if (const auto* adopted = std::get_if<rotate::Adopted>(&input)) {
     CHECK(state_ == State::adopting);
@@ -61,7 +61,7 @@ Actions Rotation::step(MonoTime now, WallTime wall, rotate::Input input) {
                    "the issued certificate cannot be used: " + unusable->error.what);
   }
   if (std::holds_alternative<rotate::Refused>(input)) return on_refused(now, wall);
-  return wait_or_ask(now, wall);
+  return wait_or_submit(now, wall);
 }
 
 Credentials Rotation::credentials(WallTime wall) const {
@@ -73,19 +73,19 @@ Credentials Rotation::credentials(WallTime wall) const {
   return held_ && bootstrap_bad_ ? Credentials::own : Credentials::bootstrap;
 }
 
-Actions Rotation::wait_or_ask(MonoTime now, WallTime wall) {
+Actions Rotation::wait_or_submit(MonoTime now, WallTime wall) {
   if (state_ == State::pending && now >= deadline_) {
-    state_ = State::looking;
+    state_ = State::polling;
     deadline_ = MonoTime::max();
-    return {rotate::Look{name_, with_}};
+    return {rotate::PollRequest{name_, with_}};
   }
   if (state_ != State::holding) return {};
   const bool needed = refused_ || !held_ || wall >= *due();
   if (needed && now >= not_before_) {
     with_ = credentials(wall);
-    state_ = State::asking;
+    state_ = State::submitting;
     deadline_ = MonoTime::max();
-    return {rotate::Ask{with_}};
+    return {rotate::SubmitRequest{with_}};
   }
   deadline_ = now + config_.recheck;
   if (needed) {
@@ -96,23 +96,23 @@ Actions Rotation::wait_or_ask(MonoTime now, WallTime wall) {
   return {};
 }
 
-void Rotation::look_later(MonoTime now) {
+void Rotation::poll_later(MonoTime now) {
   state_ = State::pending;
-  deadline_ = now + look_after_;
-  look_after_ = std::min(look_after_ * 2, config_.look_most);
+  deadline_ = now + poll_after_;
+  poll_after_ = std::min(poll_after_ * 2, config_.poll_most);
 }
 
 Actions Rotation::on_submitted(MonoTime now, std::string name) {
   name_ = std::move(name);
-  look_after_ = config_.look_first;
-  look_later(now);
+  poll_after_ = config_.poll_first;
+  poll_later(now);
   return {};
 }
 
-Actions Rotation::on_looked(MonoTime now, const CsrState& state) {
+Actions Rotation::on_polled(MonoTime now, const CsrState& state) {
   switch (state.status) {
     case CsrState::Status::pending:
-      look_later(now);
+      poll_later(now);
       return {};
     case CsrState::Status::issued:
       state_ = State::adopting;
@@ -125,13 +125,13 @@ Actions Rotation::on_looked(MonoTime now, const CsrState& state) {
   UNREACHABLE();
 }
 
-Actions Rotation::on_look_failed(MonoTime now, const Error& error) {
+Actions Rotation::on_poll_failed(MonoTime now, const Error& error) {
   if (error.code == Errc::not_found) {
     return give_up(now, config_.pause, name_ + " no longer exists and was never decided");
   }
   // The request still exists on the server, so keep polling it instead of making a second one.
   if (error.code != Errc::denied) {
-    look_later(now);
+    poll_later(now);
     return {};
   }
   (with_ == Credentials::own ? refused_ : bootstrap_bad_) = true;
@@ -145,13 +145,13 @@ Actions Rotation::on_adopted(MonoTime now, WallTime wall, const Validity& validi
   bootstrap_bad_ = false;
   // If the new certificate is already due for replacement, this pause prevents a busy loop.
   not_before_ = now + config_.pause + backoff_.next(now, random_);
-  return wait_or_ask(now, wall);
+  return wait_or_submit(now, wall);
 }
 
 Actions Rotation::on_refused(MonoTime now, WallTime wall) {
   if (!held_) return {};
   refused_ = true;
-  return wait_or_ask(now, wall);
+  return wait_or_submit(now, wall);
 }
 
 Actions Rotation::give_up(MonoTime now, Duration pause, std::string why) {

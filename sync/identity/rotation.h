@@ -9,8 +9,8 @@
 // exists, and no second one is made meanwhile.
 //
 // Pure: inputs are the time, the wall time by which certificates are judged (WallFloor) and what
-// happened; outputs are actions. Each Ask is answered by exactly one Submitted or NotSubmitted,
-// each Look by exactly one Looked or LookFailed.
+// happened; outputs are actions. Each SubmitRequest is answered by exactly one Submitted or
+// NotSubmitted, each PollRequest by exactly one Polled or PollFailed.
 
 #pragma once
 
@@ -48,9 +48,9 @@ struct RotationConfig {
   Duration pause = std::chrono::seconds(1);
   // Used instead of `pause` after a request was denied or failed, or its certificate was unusable.
   Duration denied_pause = std::chrono::minutes(10);
-  // Between polls of a pending request: starts with `look_first`, doubles up to `look_most`.
-  Duration look_first = std::chrono::milliseconds(500);
-  Duration look_most = std::chrono::seconds(30);
+  // Between polls of a pending request: starts with `poll_first`, doubles up to `poll_most`.
+  Duration poll_first = std::chrono::milliseconds(500);
+  Duration poll_most = std::chrono::seconds(30);
   // The wall clock may be set at any time, so it is read again at least this often.
   Duration recheck = std::chrono::minutes(5);
 };
@@ -61,16 +61,16 @@ namespace rotate {
 enum class Credentials : std::uint8_t { own, bootstrap };
 
 // Actions.
-struct Ask {  // request a certificate, with a new key
+struct SubmitRequest {  // request a certificate, with a new key
   Credentials with;
-  bool operator==(const Ask&) const = default;
+  bool operator==(const SubmitRequest&) const = default;
 };
-struct Look {  // read the request, with the credentials that made it
+struct PollRequest {  // read the request, with the credentials that made it
   std::string name;
   Credentials with;
-  bool operator==(const Look&) const = default;
+  bool operator==(const PollRequest&) const = default;
 };
-// Use the certificate issued for the last Ask's key; answered by Adopted or Unusable.
+// Use the certificate issued for the last SubmitRequest's key; answered by Adopted or Unusable.
 struct Adopt {
   std::string certificate_pem;
   bool operator==(const Adopt&) const = default;
@@ -79,7 +79,7 @@ struct Warn {
   std::string what;
   bool operator==(const Warn&) const = default;
 };
-using Action = std::variant<Ask, Look, Adopt, Warn>;
+using Action = std::variant<SubmitRequest, PollRequest, Adopt, Warn>;
 using Actions = std::vector<Action>;
 
 // Inputs.
@@ -90,10 +90,10 @@ struct Submitted {
 struct NotSubmitted {
   Error error;
 };
-struct Looked {
+struct Polled {
   CsrState state;
 };
-struct LookFailed {  // not_found: the request no longer exists
+struct PollFailed {  // not_found: the request no longer exists
   Error error;
 };
 struct Adopted {
@@ -104,14 +104,14 @@ struct Unusable {
   Error error;
 };
 struct Refused {};  // the server rejected the certificate that the node holds
-using Input = std::variant<TimePassed, Submitted, NotSubmitted, Looked, LookFailed, Adopted,
+using Input = std::variant<TimePassed, Submitted, NotSubmitted, Polled, PollFailed, Adopted,
                            Unusable, Refused>;
 
 }  // namespace rotate
 
 class Rotation {
  public:
-  enum class State : std::uint8_t { holding, asking, pending, looking, adopting };
+  enum class State : std::uint8_t { holding, submitting, pending, polling, adopting };
 
   // `held` is the validity of the certificate that an earlier run left, if any. step() may be
   // called at once. `random` must outlive the Rotation.
@@ -132,14 +132,14 @@ class Rotation {
 
  private:
   void hold(const std::optional<Validity>& held);
-  rotate::Actions wait_or_ask(MonoTime now, WallTime wall);
+  rotate::Actions wait_or_submit(MonoTime now, WallTime wall);
   rotate::Actions on_submitted(MonoTime now, std::string name);
-  rotate::Actions on_looked(MonoTime now, const CsrState& state);
-  rotate::Actions on_look_failed(MonoTime now, const Error& error);
+  rotate::Actions on_polled(MonoTime now, const CsrState& state);
+  rotate::Actions on_poll_failed(MonoTime now, const Error& error);
   rotate::Actions on_adopted(MonoTime now, WallTime wall, const Validity& validity);
   rotate::Actions on_refused(MonoTime now, WallTime wall);
   rotate::Actions give_up(MonoTime now, Duration pause, std::string why);
-  void look_later(MonoTime now);
+  void poll_later(MonoTime now);
   [[nodiscard]] rotate::Credentials credentials(WallTime wall) const;
 
   RotationConfig config_;
@@ -153,7 +153,7 @@ class Rotation {
   bool bootstrap_bad_ = false;  // the server rejected the bootstrap credentials the last time
   rotate::Credentials with_ = rotate::Credentials::own;
   std::string name_;
-  Duration look_after_{};
+  Duration poll_after_{};
   MonoTime not_before_;  // no request earlier than this
   MonoTime deadline_;
 };

@@ -10,9 +10,11 @@ constexpr Duration worth_keeping = std::chrono::hours(1);
 
 }  // namespace
 
-WallTime WallFloor::judge(MonoTime now, WallTime wall) const { return std::max(wall, floor(now)); }
+WallTime WallFloor::trusted_time(MonoTime now, WallTime wall) const {
+  return std::max(wall, floor(now));
+}
 
-void WallFloor::at_least(MonoTime now, WallTime time) {
+void WallFloor::raise_to(MonoTime now, WallTime time) {
   if (time > floor(now)) set_from_server(now, time);
 }
 
@@ -21,13 +23,13 @@ void WallFloor::set_from_server(MonoTime now, WallTime time) {
   known_at_ = now;
 }
 
-std::optional<WallTime> WallFloor::to_keep(MonoTime now) {
+std::optional<WallTime> WallFloor::floor_to_store(MonoTime now) {
   // Without any known time the floor counts from 1970, which is not worth storing.
   if (known_ == WallTime{}) return std::nullopt;
   const WallTime time = floor(now);
-  const Duration moved = time > kept_ ? time - kept_ : kept_ - time;
+  const Duration moved = time > stored_ ? time - stored_ : stored_ - time;
   if (moved < worth_keeping) return std::nullopt;
-  kept_ = time;
+  stored_ = time;
   return time;
 }
 

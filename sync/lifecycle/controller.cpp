@@ -127,10 +127,10 @@ void Controller::take(const Now& now, const ContactRestored& /*restored*/, Effec
   evictions_paused_until_ = now.mono + options_.monitor_grace;
 }
 
-// All machines are asked first. Their wishes are expanded afterwards, in the same order.
+// All machines are asked first. Their intents are expanded afterwards, in the same order.
 void Controller::take(const Now& now, const TimePassed& /*passed*/, Effects& effects) {
   const bool evicts = now.mono >= evictions_paused_until_;
-  Wishes of_pass;
+  Intents of_pass;
   Effects maintenance;
   if (has_passes() && now.mono >= next_pass_) {
     next_pass_ = now.mono + options_.monitor_period;
@@ -141,7 +141,7 @@ void Controller::take(const Now& now, const TimePassed& /*passed*/, Effects& eff
     }
     if (enabled_.pod_binding) bind_unconfirmed(maintenance);
   }
-  Wishes of_zones;
+  Intents of_zones;
   Effects evictions;
   if (enabled_.node_lifecycle && evicts) of_zones = fleet_.drain(now.mono, now.wall);
   if (enabled_.taint_eviction && evicts) evictions = eviction_.fire(now.mono, now.wall);
@@ -174,10 +174,10 @@ Effects Controller::maintain(const Now& now) {
 }
 
 void Controller::assign_pod(const Now& now, const PodFacts& pod, Effects& effects) {
-  const PodDuty duty = fleet_.pod_assigned(now.mono, pod.node);
+  const PodAction action = fleet_.pod_assigned(now.mono, pod.node);
   const std::vector<const PodFacts*> pods{&pod};
-  if (duty.evict) evict_pods(now, EvictPods{pod.node, false}, pods, effects);
-  if (duty.mark) append(effects, pods_to_mark(pods, now.wall));
+  if (action.evict) evict_pods(now, EvictPods{pod.node, false}, pods, effects);
+  if (action.mark) append(effects, pods_to_mark(pods, now.wall));
 }
 
 void Controller::bind_pods(const NodeFacts& node, Effects& effects) {

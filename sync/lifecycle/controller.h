@@ -2,7 +2,7 @@
 // `step(now, input) -> {effects, deadline}`.
 //
 // Passes every change to the Fleet, to TaintEviction and to the smaller machines, and expands the
-// Fleet's wishes about all pods of a node into effects on single pods. The owner reports the
+// Fleet's intents about all pods of a node into effects on single pods. The owner reports the
 // outcome of every effect except events with Performed. Has no clock, does no I/O, and is not
 // thread-safe.
 
@@ -80,8 +80,8 @@ class Controller {
     bool again = false;  // the node changed meanwhile: reconcile it once more
   };
   // A direct eviction of a node's pods that is in progress.
-  struct Run {
-    EvictPods wish;
+  struct EvictionRun {
+    EvictPods intent;
     DirectEviction eviction;
   };
 
@@ -105,9 +105,9 @@ class Controller {
   void bind_pods(const NodeFacts& node, Effects& effects);
   void bind_unconfirmed(Effects& effects);
 
-  // controller_effects.cpp: turns wishes into effects, and handles outcomes.
-  void expand(const Now& now, Wishes wishes, Effects& effects);
-  void evict_pods(const Now& now, const EvictPods& wish, const std::vector<const PodFacts*>& pods,
+  // controller_effects.cpp: turns intents into effects, and handles outcomes.
+  void expand(const Now& now, Intents intents, Effects& effects);
+  void evict_pods(const Now& now, const EvictPods& intent, const std::vector<const PodFacts*>& pods,
                   Effects& effects);
   void continue_run(const Now& now, const std::string& node, Effects& effects);
   void settle_others(const Now& now, const Performed& performed, Effects& effects);
@@ -133,7 +133,7 @@ class Controller {
   std::unordered_map<std::string, std::string> own_versions_;
   std::map<std::string, PatchLabels> label_retries_;  // by node
   std::set<std::string> taint_retries_;               // nodes
-  std::map<std::string, Run> runs_;                   // by node
+  std::map<std::string, EvictionRun> runs_;           // by node
   std::map<std::string, std::string> run_of_;  // by key of a pod with an effect in flight: its node
   MonoTime next_pass_ = MonoTime::min();
   std::uint64_t passes_ = 0;

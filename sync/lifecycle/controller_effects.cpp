@@ -1,4 +1,4 @@
-// The part of the Controller that turns wishes into effects and handles the outcomes of effects.
+// The part of the Controller that turns intents into effects and handles the outcomes of effects.
 
 #include <algorithm>
 #include <utility>
@@ -19,22 +19,22 @@ const PodRef* pod_of(const Effect& effect) {
 
 }  // namespace
 
-void Controller::expand(const Now& now, Wishes wishes, Effects& effects) {
-  for (Wish& wish : wishes) {
-    if (const auto* marking = std::get_if<MarkPods>(&wish)) {
+void Controller::expand(const Now& now, Intents intents, Effects& effects) {
+  for (Intent& intent : intents) {
+    if (const auto* marking = std::get_if<MarkPods>(&intent)) {
       append(effects, pods_to_mark(pods_.on_node(marking->node), now.wall));
-    } else if (const auto* eviction = std::get_if<EvictPods>(&wish)) {
+    } else if (const auto* eviction = std::get_if<EvictPods>(&intent)) {
       evict_pods(now, *eviction, pods_.on_node(eviction->node), effects);
-    } else if (const auto* held = std::get_if<WithholdEvictions>(&wish)) {
+    } else if (const auto* held = std::get_if<WithholdEvictions>(&intent)) {
       if (!enabled_.taint_eviction) continue;
       const auto pods = pods_.on_node(held->node);
       append(effects, eviction_.withhold(now.mono, now.wall, held->node, held->on, pods));
-    } else if (auto* update = std::get_if<UpdateNodeStatus>(&wish)) {
+    } else if (auto* update = std::get_if<UpdateNodeStatus>(&intent)) {
       effects.emplace_back(std::move(*update));
-    } else if (auto* patch = std::get_if<PatchTaints>(&wish)) {
+    } else if (auto* patch = std::get_if<PatchTaints>(&intent)) {
       effects.emplace_back(std::move(*patch));
     } else {
-      effects.emplace_back(std::get<RecordEvent>(std::move(wish)));
+      effects.emplace_back(std::get<RecordEvent>(std::move(intent)));
     }
   }
 }
@@ -63,12 +63,12 @@ void Controller::take(const Now& now, const Performed& performed, Effects& effec
 void Controller::settle_others(const Now& now, const Performed& performed, Effects& effects) {
   const auto& [effect, outcome] = performed;
   const auto* update = std::get_if<UpdateNodeStatus>(&effect);
-  Wishes wishes;
-  if (update != nullptr) wishes = fleet_.settle(now.mono, now.wall, *update, outcome);
+  Intents intents;
+  if (update != nullptr) intents = fleet_.settle(now.mono, now.wall, *update, outcome);
   Effects others = eviction_.settle(now.mono, effect, outcome);
   append(others, out_of_service_.settle(effect, outcome));
   append(others, provider_check_.settle(now.mono, effect, outcome));
-  expand(now, std::move(wishes), effects);
+  expand(now, std::move(intents), effects);
   append(effects, std::move(others));
   // The NoSchedule taint follows the status at once. Waiting for the watch to deliver the status
   // would put it behind the status writes of all other nodes.
@@ -125,11 +125,11 @@ void Controller::reconcile_watched(const Now& now, const NodeFacts& node, Effect
   }
 }
 
-void Controller::evict_pods(const Now& now, const EvictPods& wish,
+void Controller::evict_pods(const Now& now, const EvictPods& intent,
                             const std::vector<const PodFacts*>& pods, Effects& effects) {
   // At most one eviction of a node runs at a time. The next pass finds pods that appear meanwhile.
-  if (runs_.contains(wish.node)) {
-    if (wish.queued) fleet_.settle(now.mono, wish, Outcome{Errc::unavailable, {}});
+  if (runs_.contains(intent.node)) {
+    if (intent.queued) fleet_.settle(now.mono, intent, Outcome{Errc::unavailable, {}});
     return;
   }
   std::vector<PodFacts> facts;
@@ -139,10 +139,11 @@ void Controller::evict_pods(const Now& now, const EvictPods& wish,
     if (is_of_daemon_set(*pod)) of_daemon_sets.insert(pod->key());
   }
   NodeFacts about;
-  about.name = wish.node;
-  if (const NodeFacts* node = fleet_.node(wish.node)) about = *node;
-  runs_.emplace(wish.node, Run{wish, {about, std::move(facts), std::move(of_daemon_sets)}});
-  continue_run(now, wish.node, effects);
+  about.name = intent.node;
+  if (const NodeFacts* node = fleet_.node(intent.node)) about = *node;
+  runs_.emplace(intent.node,
+                EvictionRun{intent, {about, std::move(facts), std::move(of_daemon_sets)}});
+  continue_run(now, intent.node, effects);
 }
 
 void Controller::continue_run(const Now& now, const std::string& node, Effects& effects) {
@@ -155,7 +156,7 @@ void Controller::continue_run(const Now& now, const std::string& node, Effects& 
   }
   Outcome outcome;
   if (run->second.eviction.failed()) outcome.error = Errc::unavailable;
-  const EvictPods done = run->second.wish;
+  const EvictPods done = run->second.intent;
   runs_.erase(run);
   fleet_.settle(now.mono, done, outcome);
 }

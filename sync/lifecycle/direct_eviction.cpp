@@ -14,8 +14,8 @@ bool selects(const DaemonSet& set, const PodFacts& pod) {
 }
 
 DirectEviction::DirectEviction(const NodeFacts& node, std::vector<PodFacts> pods,
-                               std::set<std::string> spared)
-    : node_(node), pods_(std::move(pods)), spared_(std::move(spared)) {}
+                               std::set<std::string> exempt)
+    : node_(node), pods_(std::move(pods)), exempt_(std::move(exempt)) {}
 
 std::optional<Effect> DirectEviction::next() {
   while (at_ < pods_.size()) {
@@ -27,11 +27,11 @@ std::optional<Effect> DirectEviction::next() {
             node_, false, "DeletingAllPods",
             "Node " + node_.name + " event: Deleting all Pods from Node " + node_.name + ".");
       case Step::mark:
-        step_ = Step::tell;
+        step_ = Step::record_event;
         if (pod.node_lost) break;
         return MarkPodLost{ref_of(pod), "Node " + node_.name + " which was running pod " +
                                             pod.name + " is unresponsive"};
-      case Step::tell:
+      case Step::record_event:
         if (!to_delete(pod)) {
           next_pod();
           break;
@@ -47,7 +47,7 @@ std::optional<Effect> DirectEviction::next() {
 
 void DirectEviction::settle(const Outcome& outcome) {
   CHECK(at_ < pods_.size());
-  if (step_ == Step::tell) {
+  if (step_ == Step::record_event) {
     // The outcome of MarkPodLost. As upstream, the pod is skipped after a conflict and deleted
     // after any other error.
     if (outcome.error != Errc::conflict) return;
@@ -62,7 +62,7 @@ void DirectEviction::settle(const Outcome& outcome) {
 }
 
 bool DirectEviction::to_delete(const PodFacts& pod) const {
-  return !pod.terminating && !spared_.contains(pod.key());
+  return !pod.terminating && !exempt_.contains(pod.key());
 }
 
 void DirectEviction::next_pod() {

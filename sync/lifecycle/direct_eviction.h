@@ -1,4 +1,4 @@
-// Deletes the pods of a lost node without taints: performs an EvictPods wish step by step.
+// Deletes the pods of a lost node without taints: performs an EvictPods intent step by step.
 //
 // Upstream did this until 1.26 with --enable-taint-manager=false. Each pod first gets the reason
 // NodeLost. Pods that are terminating already or that a DaemonSet selects are not deleted.
@@ -22,8 +22,8 @@ namespace holdfast::sync::lifecycle {
 
 class DirectEviction {
  public:
-  // Of `node`, only name and uid are used. `spared` are the keys of pods that a DaemonSet selects.
-  DirectEviction(const NodeFacts& node, std::vector<PodFacts> pods, std::set<std::string> spared);
+  // Of `node`, only name and uid are used. `exempt` are the keys of pods that a DaemonSet selects.
+  DirectEviction(const NodeFacts& node, std::vector<PodFacts> pods, std::set<std::string> exempt);
 
   // The next effect, or nullopt at the end. The outcome of each effect except events must be passed
   // to settle() before the next call.
@@ -34,14 +34,14 @@ class DirectEviction {
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
-  enum class Step : std::uint8_t { announce, mark, tell, remove };
+  enum class Step : std::uint8_t { announce, mark, record_event, remove };
 
   [[nodiscard]] bool to_delete(const PodFacts& pod) const;
   void next_pod();
 
   NodeFacts node_;
   std::vector<PodFacts> pods_;
-  std::set<std::string> spared_;
+  std::set<std::string> exempt_;
   std::size_t at_ = 0;
   Step step_ = Step::announce;
   bool failed_ = false;

@@ -59,11 +59,11 @@ void Fleet::remove_lease(const std::string& node) {
   if (member != nullptr && member->zone == nullptr) erase(*member);
 }
 
-Wishes Fleet::settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update,
-                     const Outcome& outcome) {
-  Wishes wishes;
+Intents Fleet::settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update,
+                      const Outcome& outcome) {
+  Intents intents;
   Member* member = find(update.node);
-  if (member == nullptr || !member->writing || member->facts.uid != update.uid) return wishes;
+  if (member == nullptr || !member->writing || member->facts.uid != update.uid) return intents;
   member->writing = false;
   if (outcome.ok()) {
     const NodeCondition& ready = update.conditions.front();
@@ -74,22 +74,22 @@ Wishes Fleet::settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update
     if (!outcome.node) facts.condition(ConditionType::ready) = written;
     set_node(now, wall, std::move(facts));
     touch(*member);  // The next pass observes what was written now and queues the taint.
-    proceed(now, wall, *member, member->observed, written, wishes);
+    proceed(now, wall, *member, member->observed, written, intents);
     rearm(now, *member);
-    return wishes;
+    return intents;
   }
   // The server has newer objects than our watch: assess the node again with them at once. After
   // other failures, or too many attempts, the next pass does it.
   if (outcome.renewed) set_lease(now, update.node, *outcome.renewed);
   if (outcome.node) set_node(now, wall, *outcome.node);
   if ((outcome.node || outcome.renewed) && member->attempts < options_.status_attempts_max) {
-    visit(now, wall, *member, wishes);
-    return wishes;
+    visit(now, wall, *member, intents);
+    return intents;
   }
   member->attempts = 0;
   touch(*member);
   rearm(now, *member);
-  return wishes;
+  return intents;
 }
 
 void Fleet::settle(MonoTime now, const PatchTaints& patch, const Outcome& outcome) {
@@ -124,22 +124,22 @@ void Fleet::settle(MonoTime now, const EvictPods& eviction, const Outcome& outco
   if (member->present) ++member->zone->evictions;
 }
 
-PodDuty Fleet::pod_assigned(MonoTime now, const std::string& node) {
+PodAction Fleet::pod_assigned(MonoTime now, const std::string& node) {
   Member* member = find(node);
   if (member == nullptr || !member->present) return {};
   const ConditionFacts& ready = member->record.ready;
   if (ready.status == Truth::absent) return {};
-  PodDuty duty;
+  PodAction action;
   if (!options_.taint_based_evictions) {
-    Wishes wishes;
-    decide_eviction(now, *member, ready, wishes);
-    duty.evict = !wishes.empty();
+    Intents intents;
+    decide_eviction(now, *member, ready, intents);
+    action.evict = !intents.empty();
   }
-  if (ready.status == Truth::yes) return duty;
+  if (ready.status == Truth::yes) return action;
   const MonoTime since = gone_since(member->record, ready);
-  duty.mark = !keeps_pods_ready(member->facts.autonomy, options_.autonomy, since, now);
-  if (!duty.mark && options_.autonomy == AutonomyMode::withhold) member->marking_due = true;
-  return duty;
+  action.mark = !keeps_pods_ready(member->facts.autonomy, options_.autonomy, since, now);
+  if (!action.mark && options_.autonomy == AutonomyMode::withhold) member->marking_due = true;
+  return action;
 }
 
 void Fleet::pods_left_unmarked(const std::string& node) {

@@ -2,7 +2,7 @@
 // taints and eviction. Upstream: pkg/controller/nodelifecycle.
 //
 // The owner reports changes of nodes and leases, calls pass() once in every monitor period and
-// drain() when next_drain() is due, and performs the wishes that both return. It reports the
+// drain() when next_drain() is due, and performs the intents that both return. It reports the
 // outcomes of UpdateNodeStatus, PatchTaints and EvictPods with settle(), and a pod that could not
 // be marked with pods_left_unmarked(). Only nodes that changed or are due cost work. The Fleet has
 // no clock, does no I/O, and does not know pods: the owner expands MarkPods and EvictPods. It is
@@ -17,19 +17,19 @@
 #include <vector>
 
 #include "sync/lifecycle/facts.h"
+#include "sync/lifecycle/intent.h"
 #include "sync/lifecycle/node_health.h"
 #include "sync/lifecycle/options.h"
-#include "sync/lifecycle/wish.h"
 #include "sync/lifecycle/zones.h"
 #include "sync/pacing/deadlines.h"
 
 namespace holdfast::sync::lifecycle {
 
 // What to do with a pod that was just assigned to a node.
-struct PodDuty {
+struct PodAction {
   bool mark = false;   // mark it not ready, because its node is not ready
   bool evict = false;  // delete it as EvictPods does, because its node was evicted
-  bool operator==(const PodDuty&) const = default;
+  bool operator==(const PodAction&) const = default;
 };
 
 class Fleet {
@@ -50,20 +50,20 @@ class Fleet {
   void remove_lease(const std::string& node);
 
   // Assesses all nodes that changed or are due, then the zones. `now` must not run backwards.
-  [[nodiscard]] Wishes pass(MonoTime now, WallTime wall);
+  [[nodiscard]] Intents pass(MonoTime now, WallTime wall);
 
   // Taints or evicts the nodes whose turn it is in their zone's queue.
-  [[nodiscard]] Wishes drain(MonoTime now, WallTime wall);
+  [[nodiscard]] Intents drain(MonoTime now, WallTime wall);
 
-  // Reports the outcome of a wish. Outcomes for nodes that no longer exist are ignored. The first
-  // overload returns the wishes that follow from a status write.
-  [[nodiscard]] Wishes settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update,
-                              const Outcome& outcome);
+  // Reports the outcome of an intent. Outcomes for nodes that no longer exist are ignored. The
+  // first overload returns the intents that follow from a status write.
+  [[nodiscard]] Intents settle(MonoTime now, WallTime wall, const UpdateNodeStatus& update,
+                               const Outcome& outcome);
   void settle(MonoTime now, const PatchTaints& patch, const Outcome& outcome);
   void settle(MonoTime now, const EvictPods& eviction, const Outcome& outcome);
 
   // A pod was assigned to `node`. Returns what to do with it at once.
-  [[nodiscard]] PodDuty pod_assigned(MonoTime now, const std::string& node);
+  [[nodiscard]] PodAction pod_assigned(MonoTime now, const std::string& node);
   // A pod of `node` could not be marked not ready: the next pass marks all of them again.
   void pods_left_unmarked(const std::string& node);
 
@@ -96,24 +96,25 @@ class Fleet {
   void count(Member& member, bool counts, bool ready);
   std::vector<pacing::Deadlines::Id> take_visits(MonoTime now);
 
-  void register_node(Member& member, Wishes& wishes);
-  void unregister_node(Member& member, Wishes& wishes);
-  void visit(MonoTime now, WallTime wall, Member& member, Wishes& wishes);
+  void register_node(Member& member, Intents& intents);
+  void unregister_node(Member& member, Intents& intents);
+  void visit(MonoTime now, WallTime wall, Member& member, Intents& intents);
   void proceed(MonoTime now, WallTime wall, Member& member, const ConditionFacts& observed,
-               const ConditionFacts& current, Wishes& wishes);
-  void report_autonomy(Member& member, Wishes& wishes);
+               const ConditionFacts& current, Intents& intents);
+  void report_autonomy(Member& member, Intents& intents);
   void update_withholding(MonoTime now, Member& member, const ConditionFacts& current,
-                          Wishes& wishes);
+                          Intents& intents);
   void decide_taints(MonoTime now, WallTime wall, Member& member, const ConditionFacts& observed,
-                     Wishes& wishes);
+                     Intents& intents);
   void decide_eviction(MonoTime now, Member& member, const ConditionFacts& observed,
-                       Wishes& wishes);
-  void mark_pods(MonoTime now, Member& member, const ConditionFacts& current, Wishes& wishes);
-  void evict(MonoTime now, Member& member, Wishes& wishes);
-  void cancel_eviction(Member& member, Wishes& wishes);
-  void stop_all_zones(Wishes& wishes);
+                       Intents& intents);
+  void mark_pods(MonoTime now, Member& member, const ConditionFacts& current, Intents& intents);
+  void evict(MonoTime now, Member& member, Intents& intents);
+  void cancel_eviction(Member& member, Intents& intents);
+  void stop_all_zones(Intents& intents);
   void restart_zones(MonoTime now);
-  void take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string& name, Wishes& wishes);
+  void take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string& name,
+                 Intents& intents);
 
   Options options_;
   std::vector<std::unique_ptr<Member>> members_;  // by id

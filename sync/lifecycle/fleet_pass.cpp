@@ -17,35 +17,35 @@ constexpr Duration lookup_retry = std::chrono::milliseconds(50);
 
 }  // namespace
 
-Wishes Fleet::pass(MonoTime now, WallTime wall) {
-  Wishes wishes;
+Intents Fleet::pass(MonoTime now, WallTime wall) {
+  Intents intents;
   const std::vector<pacing::Deadlines::Id> visits = take_visits(now);
   // As upstream, all nodes are registered or unregistered before any is assessed.
   for (const pacing::Deadlines::Id id : visits) {
     Member& member = *members_[id];
     if (!member.present) {
-      unregister_node(member, wishes);
+      unregister_node(member, intents);
     } else if (!member.known) {
-      register_node(member, wishes);
+      register_node(member, intents);
     }
   }
   for (const pacing::Deadlines::Id id : visits) {
-    if (members_[id]) visit(now, wall, *members_[id], wishes);
+    if (members_[id]) visit(now, wall, *members_[id], intents);
   }
   switch (zones_.end_pass(now)) {
-    case Zones::Turn::none:
+    case Zones::ClusterChange::none:
       break;
-    case Zones::Turn::all_went_down:
-      stop_all_zones(wishes);
+    case Zones::ClusterChange::all_went_down:
+      stop_all_zones(intents);
       break;
-    case Zones::Turn::some_came_back:
+    case Zones::ClusterChange::some_came_back:
       restart_zones(now);
       break;
   }
-  return wishes;
+  return intents;
 }
 
-// Sorted by name, so that the same changes give the same wishes in the same order.
+// Sorted by name, so that the same changes give the same intents in the same order.
 std::vector<pacing::Deadlines::Id> Fleet::take_visits(MonoTime now) {
   std::vector<pacing::Deadlines::Id> due;
   deadlines_.take_before(now, due);
@@ -65,19 +65,19 @@ std::vector<pacing::Deadlines::Id> Fleet::take_visits(MonoTime now) {
   return visits;
 }
 
-void Fleet::register_node(Member& member, Wishes& wishes) {
+void Fleet::register_node(Member& member, Intents& intents) {
   const std::string& name = member.facts.name;
   member.known = true;
-  wishes.emplace_back(
+  intents.emplace_back(
       node_event(member.facts, false, "RegisteredNode",
                  "Node " + name + " event: Registered Node " + name + " in Controller"));
-  cancel_eviction(member, wishes);
+  cancel_eviction(member, intents);
 }
 
-void Fleet::unregister_node(Member& member, Wishes& wishes) {
+void Fleet::unregister_node(Member& member, Intents& intents) {
   const std::string& name = member.facts.name;
   if (member.known) {
-    wishes.emplace_back(
+    intents.emplace_back(
         node_event(member.facts, false, "RemovingNode",
                    "Node " + name + " event: Removing Node " + name + " from Controller"));
   }
@@ -87,63 +87,63 @@ void Fleet::unregister_node(Member& member, Wishes& wishes) {
   erase(member);
 }
 
-void Fleet::visit(MonoTime now, WallTime wall, Member& member, Wishes& wishes) {
+void Fleet::visit(MonoTime now, WallTime wall, Member& member, Intents& intents) {
   if (member.writing) return;  // settle() continues with the node.
-  report_autonomy(member, wishes);
+  report_autonomy(member, intents);
   HealthAssessment assessment = assess(now, wall, member.facts, member.record, options_);
   count(member, !member.facts.excluded, assessment.current.status == Truth::yes);
   if (!assessment.changes.empty()) {
     member.writing = true;
     member.observed = assessment.observed;
     ++member.attempts;
-    wishes.emplace_back(UpdateNodeStatus{member.facts.name, member.facts.uid,
-                                         member.facts.resource_version, member.record.lease,
-                                         std::move(assessment.changes)});
+    intents.emplace_back(UpdateNodeStatus{member.facts.name, member.facts.uid,
+                                          member.facts.resource_version, member.record.lease,
+                                          std::move(assessment.changes)});
   } else {
     member.attempts = 0;
-    proceed(now, wall, member, assessment.observed, assessment.current, wishes);
+    proceed(now, wall, member, assessment.observed, assessment.current, intents);
   }
   rearm(now, member);
 }
 
 void Fleet::proceed(MonoTime now, WallTime wall, Member& member, const ConditionFacts& observed,
-                    const ConditionFacts& current, Wishes& wishes) {
+                    const ConditionFacts& current, Intents& intents) {
   if (current.status == Truth::absent) {
     member.marking_due = false;
     return;
   }
-  update_withholding(now, member, current, wishes);
+  update_withholding(now, member, current, intents);
   if (options_.taint_based_evictions) {
-    decide_taints(now, wall, member, observed, wishes);
+    decide_taints(now, wall, member, observed, intents);
   } else {
-    decide_eviction(now, member, observed, wishes);
+    decide_eviction(now, member, observed, intents);
   }
   const bool was_ready = observed.status == Truth::yes;
   if (was_ready && current.status != Truth::yes) {
-    wishes.emplace_back(node_event(member.facts, false, "NodeNotReady",
-                                   "Node " + member.facts.name + " status is now: NodeNotReady"));
-    mark_pods(now, member, current, wishes);
+    intents.emplace_back(node_event(member.facts, false, "NodeNotReady",
+                                    "Node " + member.facts.name + " status is now: NodeNotReady"));
+    mark_pods(now, member, current, intents);
   } else if (was_ready) {
     member.marking_due = false;
   } else if (member.marking_due) {
-    mark_pods(now, member, current, wishes);
+    mark_pods(now, member, current, intents);
   }
 }
 
-void Fleet::report_autonomy(Member& member, Wishes& wishes) {
+void Fleet::report_autonomy(Member& member, Intents& intents) {
   const bool reads = options_.autonomy == AutonomyMode::withhold || options_.bind_pods;
   const std::string& text = member.facts.autonomy.malformed;
   if (!reads || text == member.reported) return;
   member.reported = text;
   if (text.empty()) return;
-  wishes.emplace_back(node_event(member.facts, true, "InvalidAutonomyDuration",
-                                 "Annotation node.openyurt.io/autonomy-duration is not a valid "
-                                 "duration: " +
-                                     text + "; it does not make the node autonomous"));
+  intents.emplace_back(node_event(member.facts, true, "InvalidAutonomyDuration",
+                                  "Annotation node.openyurt.io/autonomy-duration is not a valid "
+                                  "duration: " +
+                                      text + "; it does not make the node autonomous"));
 }
 
 void Fleet::update_withholding(MonoTime now, Member& member, const ConditionFacts& current,
-                               Wishes& wishes) {
+                               Intents& intents) {
   const MonoTime since = gone_since(member.record, current);
   const bool on = current.status != Truth::yes &&
                   is_withheld(member.facts.autonomy, options_.autonomy, since, now);
@@ -151,16 +151,16 @@ void Fleet::update_withholding(MonoTime now, Member& member, const ConditionFact
   member.withheld = on;
   // The node's pods keep their Ready condition for now and are marked when the withholding ends.
   if (on && options_.autonomy == AutonomyMode::withhold) member.marking_due = true;
-  wishes.emplace_back(WithholdEvictions{member.facts.name, on});
+  intents.emplace_back(WithholdEvictions{member.facts.name, on});
 }
 
 void Fleet::decide_taints(MonoTime now, WallTime wall, Member& member,
-                          const ConditionFacts& observed, Wishes& wishes) {
+                          const ConditionFacts& observed, Intents& intents) {
   const std::string& name = member.facts.name;
   const bool silent = observed.status == Truth::unknown;
   const bool withheld = member.withheld && options_.autonomy == AutonomyMode::withhold;
   if (withheld || observed.status == Truth::yes) {
-    cancel_eviction(member, wishes);
+    cancel_eviction(member, intents);
     return;
   }
   if (!silent && observed.status != Truth::no) return;
@@ -169,7 +169,7 @@ void Fleet::decide_taints(MonoTime now, WallTime wall, Member& member,
   // As upstream, a node that has one of the NoExecute taints gets the other one at once, without a
   // turn in the queue.
   if (has_taint(member.facts.taints, opposite, objects::no_execute)) {
-    append(wishes,
+    append(intents,
            no_execute_taint(wall, member.facts, observed.status, TaintCause::swap, options_));
   } else if (has_taint(member.facts.taints, wanted, objects::no_execute)) {
     member.zone->queue.add(now, name);
@@ -179,23 +179,23 @@ void Fleet::decide_taints(MonoTime now, WallTime wall, Member& member,
 }
 
 void Fleet::decide_eviction(MonoTime now, Member& member, const ConditionFacts& observed,
-                            Wishes& wishes) {
+                            Intents& intents) {
   if (observed.status == Truth::yes) {
-    cancel_eviction(member, wishes);
+    cancel_eviction(member, intents);
     return;
   }
   if (observed.status != Truth::no && observed.status != Truth::unknown) return;
   const MonoTime since = gone_since(member.record, observed);
   if (is_withheld(member.facts.autonomy, options_.autonomy, since, now)) {
-    cancel_eviction(member, wishes);
+    cancel_eviction(member, intents);
   } else if (now > since + options_.pod_eviction_timeout) {
-    evict(now, member, wishes);
+    evict(now, member, intents);
   }
 }
 
-void Fleet::evict(MonoTime now, Member& member, Wishes& wishes) {
+void Fleet::evict(MonoTime now, Member& member, Intents& intents) {
   if (member.mark == EvictionMark::evicted) {
-    wishes.emplace_back(EvictPods{member.facts.name, false});
+    intents.emplace_back(EvictPods{member.facts.name, false});
     return;
   }
   member.mark = EvictionMark::queued;
@@ -203,12 +203,12 @@ void Fleet::evict(MonoTime now, Member& member, Wishes& wishes) {
 }
 
 // Removes the node from its zone's queue and takes its NoExecute taints off.
-void Fleet::cancel_eviction(Member& member, Wishes& wishes) {
+void Fleet::cancel_eviction(Member& member, Intents& intents) {
   member.zone->queue.remove(member.facts.name);
   member.mark = EvictionMark::none;
   if (!options_.taint_based_evictions) return;
   if (member.patches == 0) {
-    append(wishes, remove_no_execute(member.facts, options_));
+    append(intents, remove_no_execute(member.facts, options_));
     return;
   }
   // A NoExecute taint is being written and is not in `facts` yet. The removal names both taints, so
@@ -218,20 +218,21 @@ void Fleet::cancel_eviction(Member& member, Wishes& wishes) {
     if (has_taint(arrived.taints, key, objects::no_execute)) continue;
     arrived.taints.push_back(make_taint(key, objects::no_execute, WallTime{}));
   }
-  append(wishes, remove_no_execute(arrived, options_));
+  append(intents, remove_no_execute(arrived, options_));
 }
 
-void Fleet::mark_pods(MonoTime now, Member& member, const ConditionFacts& current, Wishes& wishes) {
+void Fleet::mark_pods(MonoTime now, Member& member, const ConditionFacts& current,
+                      Intents& intents) {
   const MonoTime since = gone_since(member.record, current);
   if (keeps_pods_ready(member.facts.autonomy, options_.autonomy, since, now)) return;
   member.marking_due = false;
-  wishes.emplace_back(MarkPods{member.facts.name});
+  intents.emplace_back(MarkPods{member.facts.name});
 }
 
-void Fleet::stop_all_zones(Wishes& wishes) {
+void Fleet::stop_all_zones(Intents& intents) {
   for (const auto& member : members_) {
     if (!member || !member->present || member->zone == nullptr) continue;
-    cancel_eviction(*member, wishes);
+    cancel_eviction(*member, intents);
     // The next pass queues unready nodes again, so that they already wait when the zones restart.
     if (member->facts.ready().status != Truth::yes) touch(*member);
   }
@@ -244,23 +245,23 @@ void Fleet::restart_zones(MonoTime now) {
   }
 }
 
-Wishes Fleet::drain(MonoTime now, WallTime wall) {
-  Wishes wishes;
+Intents Fleet::drain(MonoTime now, WallTime wall) {
+  Intents intents;
   for (auto& [key, zone] : zones_.all()) {
-    while (const auto name = zone.queue.take(now)) take_turn(now, wall, zone, *name, wishes);
+    while (const auto name = zone.queue.take(now)) take_turn(now, wall, zone, *name, intents);
   }
-  return wishes;
+  return intents;
 }
 
 void Fleet::take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string& name,
-                      Wishes& wishes) {
+                      Intents& intents) {
   Member* member = find(name);
   if (member == nullptr || !member->present) {
     zone.queue.done(name);
     return;
   }
   if (!options_.taint_based_evictions) {
-    wishes.emplace_back(EvictPods{name, true});
+    intents.emplace_back(EvictPods{name, true});
     return;
   }
   const Truth ready = member->facts.ready().status;
@@ -273,7 +274,7 @@ void Fleet::take_turn(MonoTime now, WallTime wall, Zone& zone, const std::string
     std::vector<PatchTaints> patches =
         no_execute_taint(wall, member->facts, ready, TaintCause::queued, options_);
     member->patches = static_cast<int>(patches.size());
-    append(wishes, std::move(patches));
+    append(intents, std::move(patches));
   }
 }
 

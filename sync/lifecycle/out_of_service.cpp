@@ -51,7 +51,7 @@ Effects OutOfService::settle(const Effect& effect, const Outcome& outcome) {
   return {};
 }
 
-bool OutOfService::tolerates_it(const Dead& dead, const PodFacts& pod) const {
+bool OutOfService::tolerates_it(const OutOfServiceNode& dead, const PodFacts& pod) const {
   return objects::matching_tolerations(dead.taints, pod.tolerations,
                                        options_.comparison_tolerations)
       .has_value();

@@ -37,15 +37,15 @@ class OutOfService {
 
  private:
   enum class Volumes : std::uint8_t { attached, detaching, detached };
-  struct Dead {
+  struct OutOfServiceNode {
     std::vector<Taint> taints;  // out-of-service only
     Volumes volumes = Volumes::attached;
   };
 
-  [[nodiscard]] bool tolerates_it(const Dead& dead, const PodFacts& pod) const;
+  [[nodiscard]] bool tolerates_it(const OutOfServiceNode& dead, const PodFacts& pod) const;
 
   Options options_;
-  std::map<std::string, Dead> nodes_;
+  std::map<std::string, OutOfServiceNode> nodes_;
   std::set<std::string> under_way_;  // uids of pods with an effect in flight
 };
 

@@ -1,4 +1,4 @@
-// Marks the pods of a node that is not ready: the steps of a MarkPods wish.
+// Marks the pods of a node that is not ready: the steps of a MarkPods intent.
 
 #pragma once
 

@@ -64,7 +64,7 @@ class TaintEviction {
   // The names of nodes with NoExecute taints that are not withheld, sorted.
   [[nodiscard]] std::vector<std::string> tainted_nodes() const;
   // The number of running timers.
-  [[nodiscard]] std::size_t clocks() const { return timers_.size(); }
+  [[nodiscard]] std::size_t running_timers() const { return timers_.size(); }
 
   // For tests: every timer and every retry belongs to an eviction.
   void check_invariants() const;

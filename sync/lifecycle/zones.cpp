@@ -11,7 +11,7 @@ Zone& Zones::join(MonoTime now, const std::string& key) {
   return zone;
 }
 
-Zones::Turn Zones::end_pass(MonoTime now) {
+Zones::ClusterChange Zones::end_pass(MonoTime now) {
   // Whether all zones with counted nodes are fully disrupted, now and after the last pass.
   bool all_full = true;
   bool all_were_full = true;
@@ -27,16 +27,16 @@ Zones::Turn Zones::end_pass(MonoTime now) {
   }
   std::erase_if(zones_, [](const auto& entry) { return entry.second.members == 0; });
 
-  if (all_full && all_were_full) return Turn::none;
+  if (all_full && all_were_full) return ClusterChange::none;
   if (!all_full) {
     set_states(now, all_were_full);
-    return all_were_full ? Turn::some_came_back : Turn::none;
+    return all_were_full ? ClusterChange::some_came_back : ClusterChange::none;
   }
   for (auto& [key, zone] : zones_) {
     zone.queue.set_rate(now, 0);
     if (zone.has_state) zone.state = ZoneState::full_disruption;
   }
-  return Turn::all_went_down;
+  return ClusterChange::all_went_down;
 }
 
 void Zones::set_states(MonoTime now, bool every_zone) {

@@ -37,10 +37,10 @@ class Zones {
   void leave(Zone& zone) { --zone.members; }
 
   // How a pass changed the state of the cluster as a whole.
-  enum class Turn : std::uint8_t { none, all_went_down, some_came_back };
+  enum class ClusterChange : std::uint8_t { none, all_went_down, some_came_back };
 
   // Derives states and rates from the counts. Erases zones without members.
-  Turn end_pass(MonoTime now);
+  ClusterChange end_pass(MonoTime now);
 
   // When a queue may have a node to handle; MonoTime::max() if all are empty or stopped.
   [[nodiscard]] MonoTime next() const;

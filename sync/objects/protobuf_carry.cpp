@@ -23,7 +23,7 @@ struct Occurrence {
 
 using Occurrences = std::map<int, std::vector<Occurrence>>;  // by number, in their order
 
-Result<Occurrences> take_apart(std::string_view bytes) {
+Result<Occurrences> split_fields(std::string_view bytes) {
   Occurrences found;
   wire::WireCursor in(bytes);
   while (in.next()) {
@@ -78,7 +78,7 @@ std::optional<std::size_t> find_origin(const Field& field, const json::array& be
 }
 
 // Encodes one field from its JSON value.
-Status write_anew(std::string& out, const Field& field, const json::value& value) {
+Status write_field_again(std::string& out, const Field& field, const json::value& value) {
   StructType alone{.fields = {field}};
   alone.fields.front().inside = 0;
   json::object object;
@@ -97,7 +97,7 @@ class Carrier {
   // Returns the message `base` with the changes. If `inside` is not 0, `base` is the embedded
   // message with this number, and only its fields are handled.
   Result<std::string> message(std::string_view base, int inside) const {
-    TRY(const Occurrences occurrences, take_apart(base));
+    TRY(const Occurrences occurrences, split_fields(base));
     std::map<int, std::string> fields;
     for (const auto& [number, each] : occurrences) append_whole(fields[number], each);
     for (const Field& field : type_.fields) {
@@ -156,7 +156,7 @@ class Carrier {
       wire::append_wire(out, field.number, bytes);
       return {};
     }
-    return write_anew(out, field, after);
+    return write_field_again(out, field, after);
   }
 
   Status items(std::string& out, const Field& field, const std::vector<Occurrence>& base,
@@ -170,7 +170,7 @@ class Carrier {
       if (placed) origin = place;
       if (!origin) {
         const json::value alone = json::array{item};
-        if (auto written = write_anew(out, field, alone); !written) return written;
+        if (auto written = write_field_again(out, field, alone); !written) return written;
       } else if (before[*origin] == item) {
         out += base[*origin].whole;
       } else {

@@ -22,7 +22,7 @@ constexpr std::string_view wrong_number = "unable to parse numeric part of quant
 constexpr std::string_view wrong_suffix = "unable to parse quantity's suffix";
 
 // The parts of a quantity's text.
-struct Parts {
+struct QuantityParts {
   bool negative = false;
   std::string whole;     // digits without leading zeros
   std::string fraction;  // digits
@@ -39,8 +39,8 @@ std::string_view take_digits(std::string_view& text) {
 }
 
 // Returns nothing if the text does not have the form of a quantity.
-std::optional<Parts> take_apart(std::string_view text) {
-  Parts parts;
+std::optional<QuantityParts> split_quantity(std::string_view text) {
+  QuantityParts parts;
   if (text.empty() || text.size() > text_max) return std::nullopt;
   if (text.front() == '-' || text.front() == '+') {
     parts.negative = text.front() == '-';
@@ -84,7 +84,7 @@ std::optional<int> power_of(const std::array<Suffix, size>& suffixes, std::strin
 }
 
 // Moves the decimal point of whole.fraction by `power` places to the right.
-void shift(Parts& parts, int power) {
+void shift(QuantityParts& parts, int power) {
   for (; power > 0 && parts.whole.size() < digits_max; --power) {
     const bool empty = parts.fraction.empty();
     const char digit = empty ? '0' : parts.fraction.front();
@@ -100,7 +100,7 @@ void shift(Parts& parts, int power) {
 }
 
 // whole.fraction times `scale`, rounded away from zero; nothing if there are too many digits.
-std::optional<Int128> times(const Parts& parts, Int128 scale) {
+std::optional<Int128> times(const QuantityParts& parts, Int128 scale) {
   Int128 whole = 0;
   for (const char digit : parts.whole) {
     whole = whole * 10 + (digit - '0');
@@ -151,7 +151,7 @@ Quantity Quantity::millis(std::int64_t count) {
 Quantity Quantity::bytes(std::int64_t count) { return {count * giga, Format::binary}; }
 
 Result<Quantity> Quantity::parse(std::string_view text) {
-  auto parts = take_apart(text);
+  auto parts = split_quantity(text);
   if (!parts) return fail(Errc::invalid, std::string(wrong_format));
   Format format = Format::decimal;
   Int128 scale = giga;

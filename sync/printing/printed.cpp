@@ -175,8 +175,8 @@ Result<std::string> Printer::print_event(std::string_view event, WallTime now) {
   // The object of a bookmark has only metadata, whatever was requested.
   const bool bookmark = wire::dig_text(read, {"type"}) == "BOOKMARK";
   const IncludeObject include = bookmark ? IncludeObject::metadata : include_;
-  read["object"] = print(object, now, !told_columns_, include);
-  told_columns_ = true;
+  read["object"] = print(object, now, !columns_sent_, include);
+  columns_sent_ = true;
   return wire::serialize(read) + "\n";
 }
 

@@ -55,7 +55,7 @@ class Printer {
   wire::Form form_;
   IncludeObject include_;
   boost::json::object seen_;
-  bool told_columns_ = false;
+  bool columns_sent_ = false;
 };
 
 }  // namespace holdfast::sync::printing

@@ -15,19 +15,20 @@ bool is_success(const ContainerExit& exit) {
 }
 
 // Whether a container is started again after ending like this.
-bool starts_again(const Pod& pod, Duty duty, const ContainerExit& exit) {
-  if (duty == Duty::sidecar || exit.kind == ContainerExit::Kind::never_began) return true;
+bool starts_again(const Pod& pod, ContainerRole role, const ContainerExit& exit) {
+  if (role == ContainerRole::sidecar || exit.kind == ContainerExit::Kind::never_began) return true;
   if (pod.spec.restart_policy == "Never") return false;
-  if (is_success(exit)) return duty == Duty::main && pod.spec.restart_policy != "OnFailure";
+  if (is_success(exit))
+    return role == ContainerRole::main && pod.spec.restart_policy != "OnFailure";
   return true;
 }
 
-void judge(ContainerView& view, const Pod& pod, const CrashBackoffConfig& backoff) {
+void set_next_step(ContainerView& view, const Pod& pod, const CrashBackoffConfig& backoff) {
   if (view.attempts.empty()) return;
   const Attempt& last = view.attempts.back();
   if (last.state != AttemptState::ended) {
     view.next = Next::nothing;
-  } else if (!starts_again(pod, view.duty, last.exit)) {
+  } else if (!starts_again(pod, view.role, last.exit)) {
     view.next = Next::done;
   } else {
     const CrashBackoff wait = backoff_after(view.attempts, backoff);
@@ -39,7 +40,7 @@ void judge(ContainerView& view, const Pod& pod, const CrashBackoffConfig& backof
 
 // Whether the containers after this one may start.
 bool lets_pass(const ContainerView& view) {
-  return view.duty == Duty::sidecar ? view.is_running() : view.has_succeeded();
+  return view.role == ContainerRole::sidecar ? view.is_running() : view.has_succeeded();
 }
 
 // Sets `is_turn`: an init container may start when all before it are done, the main ones when all
@@ -47,27 +48,27 @@ bool lets_pass(const ContainerView& view) {
 // if their attempts are no longer recorded.
 void take_turns(std::vector<ContainerView>& views) {
   const bool under_way = std::any_of(views.begin(), views.end(), [](const ContainerView& view) {
-    return view.duty == Duty::main && !view.attempts.empty();
+    return view.role == ContainerRole::main && !view.attempts.empty();
   });
   bool passed = true;
   for (ContainerView& view : views) {
-    if (view.duty == Duty::main || view.duty == Duty::sidecar) {
+    if (view.role == ContainerRole::main || view.role == ContainerRole::sidecar) {
       view.is_turn = under_way || passed;
     } else {
       view.is_turn = !under_way && passed;
     }
-    if (view.duty != Duty::main) passed = passed && lets_pass(view);
+    if (view.role != ContainerRole::main) passed = passed && lets_pass(view);
   }
 }
 
-ContainerView make_view(const Container& container, Duty duty, const Pod& pod,
+ContainerView make_view(const Container& container, ContainerRole role, const Pod& pod,
                         const ObservedPod& observed, const CrashBackoffConfig& backoff) {
   ContainerView view;
   view.container = &container;
-  view.duty = duty;
+  view.role = role;
   const auto found = observed.find(container.name);
   if (found != observed.end()) view.attempts = found->second;
-  judge(view, pod, backoff);
+  set_next_step(view, pod, backoff);
   return view;
 }
 
@@ -101,11 +102,12 @@ std::vector<ContainerView> view_containers(const Pod& pod, const ObservedPod& ob
                                            const CrashBackoffConfig& backoff) {
   std::vector<ContainerView> views;
   for (const Container& container : pod.spec.init_containers) {
-    const Duty duty = container.restart_policy == "Always" ? Duty::sidecar : Duty::init;
-    views.push_back(make_view(container, duty, pod, observed, backoff));
+    const ContainerRole role =
+        container.restart_policy == "Always" ? ContainerRole::sidecar : ContainerRole::init;
+    views.push_back(make_view(container, role, pod, observed, backoff));
   }
   for (const Container& container : pod.spec.containers) {
-    views.push_back(make_view(container, Duty::main, pod, observed, backoff));
+    views.push_back(make_view(container, ContainerRole::main, pod, observed, backoff));
   }
   take_turns(views);
   return views;
@@ -114,8 +116,8 @@ std::vector<ContainerView> view_containers(const Pod& pod, const ObservedPod& ob
 bool is_complete(const std::vector<ContainerView>& views) {
   bool all_done = true;
   for (const ContainerView& view : views) {
-    if (view.duty == Duty::init && view.is_turn && view.has_failed()) return true;
-    if (view.duty == Duty::main && view.next != Next::done) all_done = false;
+    if (view.role == ContainerRole::init && view.is_turn && view.has_failed()) return true;
+    if (view.role == ContainerRole::main && view.next != Next::done) all_done = false;
   }
   return all_done;
 }

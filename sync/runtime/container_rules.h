@@ -15,7 +15,7 @@ namespace holdfast::sync::runtime {
 // The role of a container. Init containers run to completion one after the other, before the main
 // containers. A sidecar is an init container with restartPolicy Always: the next container starts
 // once it runs, and it stops with the pod.
-enum class Duty : std::uint8_t { init, sidecar, main };
+enum class ContainerRole : std::uint8_t { init, sidecar, main };
 
 // What follows the last attempt under the restart policy.
 enum class Next : std::uint8_t {
@@ -27,7 +27,7 @@ enum class Next : std::uint8_t {
 // One container with its attempts and its next step.
 struct ContainerView {
   const Container* container = nullptr;
-  Duty duty = Duty::main;
+  ContainerRole role = ContainerRole::main;
   Attempts attempts = {};
   Next next = Next::start;
   MonoTime start_at = MonoTime::min();  // not before this time

@@ -112,7 +112,7 @@ ContainerStatus make_container_status(const Pod& pod, const ContainerView& view,
   }
   const bool running = view.is_running();
   status.started = running;
-  status.ready = view.duty == Duty::init ? view.has_succeeded() : running;
+  status.ready = view.role == ContainerRole::init ? view.has_succeeded() : running;
   return status;
 }
 

@@ -19,10 +19,10 @@ struct Count {
   std::size_t succeeded = 0;
 };
 
-void count_init(Count& count, const ContainerStatus& status, Duty duty) {
+void count_init(Count& count, const ContainerStatus& status, ContainerRole role) {
   const auto& ended =
       status.state.terminated ? status.state.terminated : status.last_state.terminated;
-  if (duty == Duty::sidecar) {
+  if (role == ContainerRole::sidecar) {
     if (status.state.running) ++count.running;
     if (!status.state.running && !ended) ++count.pending_init;
   } else if (status.state.running || !ended) {
@@ -73,12 +73,13 @@ std::string in_brackets(const std::vector<std::string>& names) {
 PodCondition initialized(const std::vector<ContainerView>& views, const std::string& phase) {
   std::vector<std::string> incomplete;
   for (const ContainerView& view : views) {
-    const bool passed = view.duty == Duty::sidecar ? view.is_running() : view.has_succeeded();
-    if (view.duty != Duty::main && !passed) incomplete.push_back(view.container->name);
+    const bool passed =
+        view.role == ContainerRole::sidecar ? view.is_running() : view.has_succeeded();
+    if (view.role != ContainerRole::main && !passed) incomplete.push_back(view.container->name);
   }
   if (phase == "Succeeded") return condition("Initialized", true, "PodCompleted", "");
   const bool under_way = std::any_of(views.begin(), views.end(), [](const ContainerView& view) {
-    return view.duty == Duty::main && !view.attempts.empty();
+    return view.role == ContainerRole::main && !view.attempts.empty();
   });
   if (incomplete.empty() || under_way) return condition("Initialized", true, "", "");
   return condition("Initialized", false, "ContainersNotInitialized",
@@ -90,7 +91,8 @@ PodCondition containers_ready(const std::vector<ContainerView>& views, const std
   if (phase == "Failed") return condition("ContainersReady", false, "PodFailed", "");
   std::vector<std::string> unready;
   for (const ContainerView& view : views) {
-    if (view.duty != Duty::init && !view.is_running()) unready.push_back(view.container->name);
+    if (view.role != ContainerRole::init && !view.is_running())
+      unready.push_back(view.container->name);
   }
   if (unready.empty()) return condition("ContainersReady", true, "", "");
   return condition("ContainersReady", false, "ContainersNotReady",
@@ -135,11 +137,11 @@ PodStatus make_pod_status(const Pod& pod, const std::vector<ContainerView>& view
   Count count;
   for (const ContainerView& view : views) {
     ContainerStatus made = make_container_status(pod, view, !facts.stopped, reason);
-    if (view.duty == Duty::main) {
+    if (view.role == ContainerRole::main) {
       count_main(count, made);
       status.container_statuses.push_back(std::move(made));
     } else {
-      count_init(count, made, view.duty);
+      count_init(count, made, view.role);
       status.init_container_statuses.push_back(std::move(made));
     }
   }

@@ -20,8 +20,8 @@ Nodes candidates(const Chain& chain) {
   return some;
 }
 
-// The verdict of every node that was not checked.
-FitStatus absent_verdict(const Chain& chain) {
+// The status of every node that was not checked.
+FitStatus absent_fit_status(const Chain& chain) {
   if (!chain.prepared().ok()) return chain.prepared();
   if (!chain.only_nodes()) return {Code::unresolvable, {}};
   return reject(Code::unresolvable,
@@ -29,24 +29,24 @@ FitStatus absent_verdict(const Chain& chain) {
 }
 
 // Adds the rejecting plugin to the diagnosis.
-void blame(Diagnosis& diagnosis, const FitStatus& verdict) {
-  if (verdict.plugin.empty()) return;
-  diagnosis.unschedulable_plugins.emplace(verdict.plugin);
-  if (verdict.code == Code::pending) diagnosis.pending_plugins.emplace(verdict.plugin);
+void blame(Diagnosis& diagnosis, const FitStatus& fit_status) {
+  if (fit_status.plugin.empty()) return;
+  diagnosis.unschedulable_plugins.emplace(fit_status.plugin);
+  if (fit_status.code == Code::pending) diagnosis.pending_plugins.emplace(fit_status.plugin);
 }
 
-Diagnosis diagnose(const Chain& chain, NodeFitStatuses verdicts) {
+Diagnosis diagnose(const Chain& chain, NodeFitStatuses fit_statuses) {
   Diagnosis diagnosis;
   diagnosis.nodes = chain.cluster().nodes().size();
-  diagnosis.verdicts = std::move(verdicts);
-  diagnosis.verdicts.set_absent(absent_verdict(chain));
+  diagnosis.fit_statuses = std::move(fit_statuses);
+  diagnosis.fit_statuses.set_absent(absent_fit_status(chain));
   blame(diagnosis, chain.prepared());
   for (const std::string& plugin : chain.restricted_by()) {
     diagnosis.unschedulable_plugins.insert(plugin);
   }
   if (!chain.prepared().ok()) diagnosis.prefilter = chain.prepared().message();
-  diagnosis.verdicts.each(
-      [&diagnosis](std::size_t, const FitStatus& verdict) { blame(diagnosis, verdict); });
+  diagnosis.fit_statuses.each(
+      [&diagnosis](std::size_t, const FitStatus& fit_status) { blame(diagnosis, fit_status); });
   return diagnosis;
 }
 
@@ -76,32 +76,32 @@ Finder::Scan Finder::scan(const Chain& chain, const Nominator& nominator, const 
   for (std::size_t i = 0; i < nodes.size() && in_contact < enough; ++i) {
     const NodeView& node = *nodes[(start + i) % nodes.size()];
     trial.start(node);
-    FitStatus verdict = chain.check_twice(trial, nominator.on(node.name()));
+    FitStatus fit_status = chain.check_twice(trial, nominator.on(node.name()));
     ++scan.evaluated;
-    if (verdict.ok()) {
+    if (fit_status.ok()) {
       scan.feasible.push_back(&node);
-      if (!out_of_contact(*node.node)) ++in_contact;
-    } else if (verdict.code == Code::error) {
-      scan.failure = std::move(verdict);
+      if (!is_out_of_contact(*node.node)) ++in_contact;
+    } else if (fit_status.code == Code::error) {
+      scan.failure = std::move(fit_status);
       return scan;
     } else {
-      scan.verdicts.set(node.position, std::move(verdict));
+      scan.fit_statuses.set(node.position, std::move(fit_status));
     }
   }
   next_start_ = nodes.empty() ? 0 : (start + scan.evaluated) % nodes.size();
   return scan;
 }
 
-Survey Finder::survey(const Cluster& cluster, const Nominator& nominator, const PodView& pod,
-                      bool try_promised) {
-  Survey found;
+FeasibleNodes Finder::feasible_nodes(const Cluster& cluster, const Nominator& nominator,
+                                     const PodView& pod, bool try_promised) {
+  FeasibleNodes found;
   if (cluster.nodes().empty()) {
-    found.verdict = reject(Code::unresolvable, std::string(reason_no_nodes));
+    found.fit_status = reject(Code::unresolvable, std::string(reason_no_nodes));
     return found;
   }
   const Chain chain(plugins_, cluster, pod);
   if (chain.prepared().code == Code::error) {
-    found.verdict = chain.prepared();
+    found.fit_status = chain.prepared();
     return found;
   }
   Scan scan;
@@ -118,35 +118,35 @@ Survey Finder::survey(const Cluster& cluster, const Nominator& nominator, const 
   found.evaluated = scan.evaluated;
   found.feasible = std::move(scan.feasible);
   if (!scan.failure.ok()) {
-    found.verdict = std::move(scan.failure);
+    found.fit_status = std::move(scan.failure);
   } else {
-    found.diagnosis = diagnose(chain, std::move(scan.verdicts));
+    found.diagnosis = diagnose(chain, std::move(scan.fit_statuses));
   }
   return found;
 }
 
-Attempt Finder::decide(Survey survey, const PodView& pod, const Scores& extra,
+Attempt Finder::decide(FeasibleNodes feasible_nodes, const PodView& pod, const Scores& extra,
                        Random& random) const {
-  CHECK(extra.empty() || extra.size() == survey.feasible.size());
+  CHECK(extra.empty() || extra.size() == feasible_nodes.feasible.size());
   Attempt attempt;
-  attempt.evaluated = survey.evaluated;
-  attempt.feasible = survey.feasible.size();
-  if (!survey.verdict.ok()) {
-    attempt.verdict = std::move(survey.verdict);
+  attempt.evaluated = feasible_nodes.evaluated;
+  attempt.feasible = feasible_nodes.feasible.size();
+  if (!feasible_nodes.fit_status.ok()) {
+    attempt.fit_status = std::move(feasible_nodes.fit_status);
     return attempt;
   }
-  if (survey.feasible.empty()) {
-    attempt.diagnosis = std::move(survey.diagnosis);
-    attempt.verdict = FitStatus{Code::unschedulable, {fit_error(*attempt.diagnosis)}};
+  if (feasible_nodes.feasible.empty()) {
+    attempt.diagnosis = std::move(feasible_nodes.diagnosis);
+    attempt.fit_status = FitStatus{Code::unschedulable, {fit_error(*attempt.diagnosis)}};
     return attempt;
   }
   Nodes nodes;
   Scores more;
   // Nodes that are out of contact are only considered if no other node fits.
   for (const bool tolerated : {false, true}) {
-    for (std::size_t i = 0; i < survey.feasible.size(); ++i) {
-      if (out_of_contact(*survey.feasible[i]->node) != tolerated) continue;
-      nodes.push_back(survey.feasible[i]);
+    for (std::size_t i = 0; i < feasible_nodes.feasible.size(); ++i) {
+      if (is_out_of_contact(*feasible_nodes.feasible[i]->node) != tolerated) continue;
+      nodes.push_back(feasible_nodes.feasible[i]);
       if (!extra.empty()) more.push_back(extra[i]);
     }
     if (!nodes.empty()) break;
@@ -163,7 +163,7 @@ Attempt Finder::decide(Survey survey, const PodView& pod, const Scores& extra,
 
 Attempt Finder::find(const Cluster& cluster, const Nominator& nominator, const PodView& pod,
                      Random& random) {
-  return decide(survey(cluster, nominator, pod), pod, {}, random);
+  return decide(feasible_nodes(cluster, nominator, pod), pod, {}, random);
 }
 
 }  // namespace holdfast::sync::schedule

@@ -19,21 +19,21 @@ struct AttemptOptions {
   ScoreWeights weights;
 };
 
-// The result of an attempt. Either `node` is set, or `verdict` is not ok.
+// The result of an attempt. Either `node` is set, or `fit_status` is not ok.
 struct Attempt {
   const NodeView* node = nullptr;  // borrowed from the cluster
   // unschedulable: no node fits; `diagnosis` has the reasons, and the pod may preempt.
   // unresolvable: the cluster has no nodes. error: a filter or an extender failed.
-  FitStatus verdict;
+  FitStatus fit_status;
   std::optional<Diagnosis> diagnosis;
   std::size_t evaluated = 0;  // nodes that were checked
   std::size_t feasible = 0;   // nodes that fit
 };
 
 // The first half of an attempt: which nodes fit. Before the second half, extenders may remove some
-// of them: strike_out() in extender_filter.h.
-struct Survey {
-  FitStatus verdict;      // not ok: the attempt fails without a diagnosis of nodes
+// of them: remove_rejected_nodes() in extender_filter.h.
+struct FeasibleNodes {
+  FitStatus fit_status;   // not ok: the attempt fails without a diagnosis of nodes
   Nodes feasible;         // borrowed from the cluster
   bool promised = false;  // `feasible` is only the nominated node; no other node was tried
   Diagnosis diagnosis;    // of the nodes that do not fit
@@ -51,20 +51,20 @@ class Finder {
   [[nodiscard]] Attempt find(const Cluster& cluster, const Nominator& nominator, const PodView& pod,
                              Random& random);
 
-  // survey() and decide() are find() in two halves. Without `try_promised` the nominated node is
-  // not tried first.
-  [[nodiscard]] Survey survey(const Cluster& cluster, const Nominator& nominator,
-                              const PodView& pod, bool try_promised = true);
+  // feasible_nodes() and decide() are find() in two halves. Without `try_promised` the nominated
+  // node is not tried first.
+  [[nodiscard]] FeasibleNodes feasible_nodes(const Cluster& cluster, const Nominator& nominator,
+                                             const PodView& pod, bool try_promised = true);
   // `extra` has a score to add for each feasible node, or is empty.
-  [[nodiscard]] Attempt decide(Survey survey, const PodView& pod, const Scores& extra,
-                               Random& random) const;
+  [[nodiscard]] Attempt decide(FeasibleNodes feasible_nodes, const PodView& pod,
+                               const Scores& extra, Random& random) const;
 
   [[nodiscard]] const std::vector<Plugin>& plugins() const { return plugins_; }
 
  private:
   struct Scan {
     Nodes feasible;
-    NodeFitStatuses verdicts;
+    NodeFitStatuses fit_statuses;
     std::size_t evaluated = 0;
     FitStatus failure;
   };

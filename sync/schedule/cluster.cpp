@@ -33,7 +33,7 @@ void put(NodeView& view, const PodRef& pod) {
   view.scored_cpu += pod->requests.scored_cpu;
   view.scored_memory += pod->requests.scored_memory;
   if (!pod->host_ports.empty()) view.with_ports.push_back(pod.get());
-  if (!pod->anti_affinity().empty()) view.with_affront.push_back(pod.get());
+  if (!pod->anti_affinity().empty()) view.with_anti_affinity.push_back(pod.get());
 }
 
 void take(NodeView& view, const PodRef& pod) {
@@ -42,7 +42,7 @@ void take(NodeView& view, const PodRef& pod) {
   view.scored_memory -= pod->requests.scored_memory;
   const PodView* plain = pod.get();
   if (!pod->host_ports.empty()) erase_one(view.with_ports, plain);
-  if (!pod->anti_affinity().empty()) erase_one(view.with_affront, plain);
+  if (!pod->anti_affinity().empty()) erase_one(view.with_anti_affinity, plain);
   erase_one(view.pods, pod);
 }
 
@@ -87,7 +87,7 @@ void Cluster::set_pod(const PodRef& pod) {
   remove_pod(pod->uid());
   if (has_ended(*pod->pod)) return;
   put(slot(pod->node()), pod);
-  if (!pod->anti_affinity().empty()) ++affronts_;
+  if (!pod->anti_affinity().empty()) ++anti_affinity_pods_;
   pods_.emplace(pod->uid(), pod);
 }
 
@@ -97,7 +97,7 @@ void Cluster::remove_pod(const std::string& uid) {
   const PodRef pod = at->second;
   pods_.erase(at);
   take(slot(pod->node()), pod);
-  if (!pod->anti_affinity().empty()) --affronts_;
+  if (!pod->anti_affinity().empty()) --anti_affinity_pods_;
   drop_if_empty(pod->node());
 }
 

@@ -26,11 +26,11 @@ struct NodeView {
   Resources requested;
   std::int64_t scored_cpu = 0;
   std::int64_t scored_memory = 0;
-  std::vector<PodRef> pods;                  // unordered
-  std::vector<const PodView*> with_ports;    // pods with host ports
-  std::vector<const PodView*> with_affront;  // pods with required anti-affinity
-  std::size_t position = 0;                  // in Cluster::nodes()
-  std::string problem;                       // why amounts of the node cannot be read; they are 0
+  std::vector<PodRef> pods;                        // unordered
+  std::vector<const PodView*> with_ports;          // pods with host ports
+  std::vector<const PodView*> with_anti_affinity;  // pods with required anti-affinity
+  std::size_t position = 0;                        // in Cluster::nodes()
+  std::string problem;  // why amounts of the node cannot be read; they are 0
 
   [[nodiscard]] const std::string& name() const { return node->metadata.name; }
   [[nodiscard]] const StringMap& labels() const { return node->metadata.labels; }
@@ -59,7 +59,7 @@ class Cluster {
   [[nodiscard]] PodRef find_pod(const std::string& uid) const;
   [[nodiscard]] const Namespaces& namespaces() const { return namespaces_; }
   // The number of pods with required anti-affinity.
-  [[nodiscard]] std::size_t affronts() const { return affronts_; }
+  [[nodiscard]] std::size_t anti_affinity_pods() const { return anti_affinity_pods_; }
   [[nodiscard]] std::size_t pods() const { return pods_.size(); }
 
   [[nodiscard]] Symbols& symbols() { return symbols_; }
@@ -73,7 +73,7 @@ class Cluster {
   std::map<std::string, std::unique_ptr<NodeView>, std::less<>> nodes_;
   std::unordered_map<std::string, PodRef> pods_;  // by uid
   Namespaces namespaces_;
-  std::size_t affronts_ = 0;
+  std::size_t anti_affinity_pods_ = 0;
   mutable std::vector<const NodeView*> order_;
   mutable bool order_stale_ = false;
 };

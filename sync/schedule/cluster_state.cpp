@@ -16,7 +16,7 @@ bool is_over(const Pod& pod) {
 
 }  // namespace
 
-ClusterState::ClusterState(BooksOptions options, MonoTime now)
+ClusterState::ClusterState(ClusterStateOptions options, MonoTime now)
     : options_(std::move(options)),
       hints_(cluster_.symbols()),
       queue_(

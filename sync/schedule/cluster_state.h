@@ -20,7 +20,7 @@
 
 namespace holdfast::sync::schedule {
 
-struct BooksOptions {
+struct ClusterStateOptions {
   std::string scheduler;  // pods with this spec.schedulerName are queued
   QueueOptions queue;
   // How long a pod stays assumed after its binding was written if the watch does not confirm it.
@@ -30,7 +30,7 @@ struct BooksOptions {
 
 class ClusterState {
  public:
-  ClusterState(BooksOptions options, MonoTime now);
+  ClusterState(ClusterStateOptions options, MonoTime now);
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
@@ -87,7 +87,7 @@ class ClusterState {
   void drop(MonoTime now, const PodRef& pod);
   void expire(MonoTime now);
 
-  BooksOptions options_;
+  ClusterStateOptions options_;
   Cluster cluster_;
   PluginHints hints_;
   std::set<std::string> preempting_;  // uids of the pods whose gate is shut

@@ -11,9 +11,9 @@
 namespace holdfast::sync::schedule {
 
 // Whether the node's Ready condition is Unknown, or the node has the taint unreachable.
-[[nodiscard]] bool out_of_contact(const Node& node);
+[[nodiscard]] bool is_out_of_contact(const Node& node);
 
 // Whether the node is out of contact and autonomous by its annotations.
-[[nodiscard]] bool keeps_to_itself(const Node& node);
+[[nodiscard]] bool is_autonomous_out_of_contact(const Node& node);
 
 }  // namespace holdfast::sync::schedule

@@ -80,13 +80,13 @@ struct PodNotPlaced {
 // The preemption of a pod was considered.
 struct PreemptionTried {};
 // The deletion of a preemption's victims begins.
-struct RoomBegun {
+struct PreparationBegun {
   std::string pod;
   std::string node;
   std::vector<std::string> victims;
 };
 // All requests of a preemption have ended.
-struct RoomEnded {
+struct PreparationEnded {
   std::string preemptor;  // its uid
   std::vector<std::string> errors;
   MonoTime began;
@@ -100,7 +100,8 @@ struct StatusNotWritten {
   std::string uid;
   std::string error;
 };
-using Note = std::variant<SearchEnded, AttemptEnded, PodBound, PodNotBound, PodNotPlaced,
-                          PreemptionTried, RoomBegun, RoomEnded, ExtenderIgnored, StatusNotWritten>;
+using Note =
+    std::variant<SearchEnded, AttemptEnded, PodBound, PodNotBound, PodNotPlaced, PreemptionTried,
+                 PreparationBegun, PreparationEnded, ExtenderIgnored, StatusNotWritten>;
 
 }  // namespace holdfast::sync::schedule

@@ -127,19 +127,21 @@ Result<FilterAnswer> read_filter_answer(const ExtenderSettings& extender, std::s
   return answer;
 }
 
-Status strike_out(const ExtenderSettings& extender, const FilterAnswer& answer, Survey& survey) {
+Status remove_rejected_nodes(const ExtenderSettings& extender, const FilterAnswer& answer,
+                             FeasibleNodes& feasible_nodes) {
   for (const std::string& name : answer.nodes) {
-    if (!contains(survey.feasible, name)) return fail(Errc::invalid, unknown_node(extender, name));
+    if (!contains(feasible_nodes.feasible, name))
+      return fail(Errc::invalid, unknown_node(extender, name));
   }
   for (const auto* reasons : {&answer.failed, &answer.unresolvable}) {
     for (const auto& [name, why] : *reasons) {
-      if (!contains(survey.feasible, name)) {
+      if (!contains(feasible_nodes.feasible, name)) {
         return fail(Errc::invalid, unknown_node(extender, name));
       }
     }
   }
   Nodes left;
-  for (const NodeView* node : survey.feasible) {
+  for (const NodeView* node : feasible_nodes.feasible) {
     const std::string& name = node->name();
     const auto never = answer.unresolvable.find(name);
     const auto now = answer.failed.find(name);
@@ -148,15 +150,17 @@ Status strike_out(const ExtenderSettings& extender, const FilterAnswer& answer, 
     if (passes) {
       left.push_back(node);
     } else if (never != answer.unresolvable.end()) {
-      survey.diagnosis.verdicts.set(node->position, reject(Code::unresolvable, never->second));
+      feasible_nodes.diagnosis.fit_statuses.set(node->position,
+                                                reject(Code::unresolvable, never->second));
     } else if (now != answer.failed.end()) {
-      survey.diagnosis.verdicts.set(node->position, reject(Code::unschedulable, now->second));
+      feasible_nodes.diagnosis.fit_statuses.set(node->position,
+                                                reject(Code::unschedulable, now->second));
     }
   }
-  if (left.size() != survey.feasible.size()) {
-    survey.diagnosis.unschedulable_plugins.emplace(plugin_extender);
+  if (left.size() != feasible_nodes.feasible.size()) {
+    feasible_nodes.diagnosis.unschedulable_plugins.emplace(plugin_extender);
   }
-  survey.feasible = std::move(left);
+  feasible_nodes.feasible = std::move(left);
   return {};
 }
 

@@ -36,8 +36,9 @@ struct FilterAnswer {
 // Removes the nodes that the extender rejects from `survey.feasible` and adds the reasons to its
 // diagnosis. Errors: invalid (the answer names a node that was not asked about); then nothing has
 // changed.
-[[nodiscard]] Status strike_out(const ExtenderSettings& extender, const FilterAnswer& answer,
-                                Survey& survey);
+[[nodiscard]] Status remove_rejected_nodes(const ExtenderSettings& extender,
+                                           const FilterAnswer& answer,
+                                           FeasibleNodes& feasible_nodes);
 
 using HostScores = std::map<std::string, std::int64_t, std::less<>>;
 // Scores range from 0 to 10. Errors: invalid, naming the field that is wrong.

@@ -33,9 +33,9 @@ std::optional<PatchPodStatus> status_patch(const FailedAttempt& attempt, const s
 
 FailurePlan plan_failure(const FailedAttempt& attempt, const PodRef& live, Nominator& nominator,
                          WallTime now) {
-  CHECK(!attempt.verdict.ok());
+  CHECK(!attempt.fit_status.ok());
   FailurePlan plan;
-  plan.reason = attempt.verdict.rejected() ? "Unschedulable" : "SchedulerError";
+  plan.reason = attempt.fit_status.rejected() ? "Unschedulable" : "SchedulerError";
   if (attempt.diagnosis) {
     plan.unschedulable = names(attempt.diagnosis->unschedulable_plugins);
     plan.pending = names(attempt.diagnosis->pending_plugins);
@@ -48,7 +48,7 @@ FailurePlan plan_failure(const FailedAttempt& attempt, const PodRef& live, Nomin
     nominator.remove(attempt.pod->uid());
   }
   const std::string message =
-      attempt.diagnosis ? fit_error(*attempt.diagnosis) : attempt.verdict.message();
+      attempt.diagnosis ? fit_error(*attempt.diagnosis) : attempt.fit_status.message();
   plan.event = {key_of(*attempt.pod), std::nullopt, "Warning",
                 "FailedScheduling",   "Scheduling", event_note(message)};
   plan.patch = status_patch(attempt, plan.reason, message, now);

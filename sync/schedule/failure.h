@@ -14,7 +14,7 @@ namespace holdfast::sync::schedule {
 
 struct FailedAttempt {
   PodRef pod;                          // as it was when the attempt began
-  FitStatus verdict;                   // not ok
+  FitStatus fit_status;                // not ok
   std::optional<Diagnosis> diagnosis;  // set for a fit error
   Nomination nomination;               // nullopt: the one in the pod's status
 };

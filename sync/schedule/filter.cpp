@@ -45,14 +45,14 @@ Chain::Chain(const std::vector<Plugin>& plugins, const Cluster& cluster, const P
   }
   for (const Plugin& plugin : plugins) {
     Prepared made = plugin.prepare(cluster, pod);
-    if (!made.verdict.ok() && prepared_.ok()) prepared_ = made.verdict;
-    if (made.verdict.code == Code::error) {
+    if (!made.fit_status.ok() && prepared_.ok()) prepared_ = made.fit_status;
+    if (made.fit_status.code == Code::error) {
       prepared_ = reject(Code::error, "running PreFilter plugin \"" + std::string(plugin.name) +
-                                          "\": " + made.verdict.message());
+                                          "\": " + made.fit_status.message());
     }
-    // As upstream, an unschedulable verdict does not end the preparation, because a preemption
+    // As upstream, an unschedulable status does not end the preparation, because a preemption
     // still needs the filters of the other plugins.
-    if (!made.verdict.ok() && made.verdict.code != Code::unschedulable) return;
+    if (!made.fit_status.ok() && made.fit_status.code != Code::unschedulable) return;
     if (made.only_nodes) restrict_to(std::move(*made.only_nodes), plugin.name);
     if (only_nodes_ && only_nodes_->empty()) {
       prepared_ = reject(Code::unresolvable, unsatisfied(restricted_by_), plugin.name);
@@ -84,11 +84,11 @@ void Chain::restrict_to(std::vector<std::string> names, std::string_view plugin)
 FitStatus Chain::change(const NodeView& node, const PodView& pod, int by,
                         std::vector<int>& slots) const {
   for (const Link* link : followers_) {
-    const FitStatus verdict = link->filter->change(node, pod, by, link->own(std::span(slots)));
-    if (verdict.ok()) continue;
+    const FitStatus fit_status = link->filter->change(node, pod, by, link->own(std::span(slots)));
+    if (fit_status.ok()) continue;
     return reject(Code::error, std::string("running ") + (by > 0 ? "AddPod" : "RemovePod") +
                                    " on PreFilter plugin \"" + std::string(link->filter->plugin()) +
-                                   "\": " + verdict.message());
+                                   "\": " + fit_status.message());
   }
   return {};
 }
@@ -96,14 +96,14 @@ FitStatus Chain::change(const NodeView& node, const PodView& pod, int by,
 FitStatus Chain::check(const Trial& trial) const {
   ++trial.runs_;
   for (const Link& link : links_) {
-    FitStatus verdict = link.filter->check(trial, link.own(std::span(trial.slots_)));
-    if (verdict.ok()) continue;
-    if (verdict.code == Code::error) {
+    FitStatus fit_status = link.filter->check(trial, link.own(std::span(trial.slots_)));
+    if (fit_status.ok()) continue;
+    if (fit_status.code == Code::error) {
       return reject(Code::error, "running \"" + std::string(link.filter->plugin()) +
-                                     "\" filter plugin: " + verdict.message());
+                                     "\" filter plugin: " + fit_status.message());
     }
-    verdict.plugin = link.filter->plugin();
-    return verdict;
+    fit_status.plugin = link.filter->plugin();
+    return fit_status;
   }
   return {};
 }
@@ -127,15 +127,15 @@ FitStatus Chain::check_twice(Trial& trial, std::span<const PodRef> nominated) co
   for (const PodRef& other : nominated) {
     if (!counts(other)) continue;
     added = true;
-    if (FitStatus verdict = trial.add(*other); !verdict.ok()) return verdict;
+    if (FitStatus fit_status = trial.add(*other); !fit_status.ok()) return fit_status;
   }
-  FitStatus verdict = check(trial);
-  if (!added) return verdict;
+  FitStatus fit_status = check(trial);
+  if (!added) return fit_status;
   for (const PodRef& other : nominated) {
     if (!counts(other)) continue;
     if (FitStatus undone = trial.remove(*other); !undone.ok()) return undone;
   }
-  return verdict.ok() ? check(trial) : verdict;
+  return fit_status.ok() ? check(trial) : fit_status;
 }
 
 }  // namespace holdfast::sync::schedule

@@ -80,7 +80,7 @@ class Filter {
 // The result of a plugin for a pod, before any node is checked.
 struct Prepared {
   std::unique_ptr<Filter> filter;  // null: the plugin accepts every node
-  FitStatus verdict;               // not ok: no node fits
+  FitStatus fit_status;            // not ok: no node fits
   // Set if only these nodes can fit; sorted.
   std::optional<std::vector<std::string>> only_nodes = std::nullopt;
 };

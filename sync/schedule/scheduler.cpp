@@ -10,7 +10,7 @@ namespace {
 PreemptionOptions preemption_of(const SchedulerOptions& options) {
   PreemptionOptions preemption;
   preemption.limits = options.limits;
-  for (const ExtenderUse& extender : options.extenders) {
+  for (const ExtenderConfig& extender : options.extenders) {
     preemption.extenders.push_back(extender.rules);
   }
   preemption.for_each = options.for_each;
@@ -27,7 +27,7 @@ Settled settled_of(const Outcome& outcome) {
   if (outcome.ok()) return {};
   const Errc code = *outcome.error;
   const bool gone = code == Errc::not_found || code == Errc::conflict || code == Errc::gone;
-  return {gone ? Settled::Way::gone : Settled::Way::failed, outcome.text};
+  return {gone ? Settled::Kind::gone : Settled::Kind::failed, outcome.text};
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ MonoTime Scheduler::deadline() const {
 // Applies a change now, or after the attempt under way.
 void Scheduler::change(std::function<void()> what) {
   if (attempt_) {
-    kept_back_.push_back(std::move(what));
+    deferred_.push_back(std::move(what));
   } else {
     what();
   }
@@ -110,9 +110,9 @@ void Scheduler::take(const Performed& performed) {
     change([this, ended = std::move(*binding), bound] { end_binding(ended, bound); });
   } else if (const auto* patches = std::get_if<OfPatches>(&found.mapped())) {
     end_patch(patches->uid, settled_of(outcome));
-  } else if (const auto* of = std::get_if<OfMaking>(&found.mapped())) {
-    const auto steps = of->making->machine.settle(of->step, settled_of(outcome), now_.wall);
-    take_steps(of->making, steps);
+  } else if (const auto* of = std::get_if<OfPreemption>(&found.mapped())) {
+    const auto steps = of->ongoing->machine.settle(of->step, settled_of(outcome), now_.wall);
+    take_steps(of->ongoing, steps);
   } else {
     take_answer(outcome);
   }

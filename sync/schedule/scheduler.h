@@ -33,7 +33,7 @@
 namespace holdfast::sync::schedule {
 
 // How one extender is used. An empty verb means that the extender is not asked for it.
-struct ExtenderUse {
+struct ExtenderConfig {
   ExtenderSettings rules;
   std::string filter_verb;
   std::string prioritize_verb;
@@ -48,7 +48,7 @@ struct SchedulerOptions {
   AttemptOptions attempt;
   PluginOptions plugins;
   CandidateLimits limits;
-  std::vector<ExtenderUse> extenders;
+  std::vector<ExtenderConfig> extenders;
   ForEach for_each = {};  // runs the parts of large dry runs; empty: one after the other
 };
 
@@ -82,25 +82,25 @@ class Scheduler {
   };
   // The status patches of one pod, sent one after the other. `next` merges those that wait; `then`
   // is the binding to send after the last one.
-  struct Patching {
+  struct PendingPatches {
     std::optional<PatchPodStatus> next;
     std::optional<Binding> then;
   };
   // A preemption under way: deletes the victims and waits for their end.
-  struct Making {
+  struct OngoingPreemption {
     Preparation machine;
     std::string preemptor;  // its uid
     MonoTime began;
   };
-  using MakingAt = std::list<Making>::iterator;
+  using OngoingPreemptionAt = std::list<OngoingPreemption>::iterator;
   // The attempt under way; it is kept while an extender is asked.
-  struct Attempting {
+  struct AttemptInProgress {
     enum class Phase : std::uint8_t { filtering, scoring, preempting };
     Queue::Popped popped;
     MonoTime began;
     Phase phase = Phase::filtering;
     std::size_t extender = 0;  // the next one to ask
-    Survey found;
+    FeasibleNodes found;
     Scores extra;
     std::optional<FailedAttempt> failed;
     PodRef preemptor;
@@ -111,11 +111,11 @@ class Scheduler {
   struct OfPatches {
     std::string uid;
   };
-  struct OfMaking {
-    MakingAt making;
+  struct OfPreemption {
+    OngoingPreemptionAt ongoing;
     std::uint64_t step;
   };
-  using Owner = std::variant<OfAttempt, Binding, OfPatches, OfMaking>;
+  using Owner = std::variant<OfAttempt, Binding, OfPatches, OfPreemption>;
 
   // One function for each input.
   void take(const control::Changed<Node>& node);
@@ -154,8 +154,8 @@ class Scheduler {
   void end_binding(const Binding& binding, const Status& bound);
   void patch(PatchPodStatus wanted);
   void end_patch(const std::string& uid, const Settled& settled);
-  void make_room(const PodRef& pod, const Candidate& chosen);
-  void take_steps(MakingAt making, const Preparation::Steps& steps);
+  void prepare_candidate(const PodRef& pod, const Candidate& chosen);
+  void take_steps(OngoingPreemptionAt ongoing, const Preparation::Steps& steps);
   void record_budget_problems(const PodView& pod);
 
   SchedulerOptions options_;
@@ -168,11 +168,11 @@ class Scheduler {
   std::vector<Effect> effects_;
   std::vector<Note> notes_;
   std::uint64_t last_id_ = 0;
-  std::unordered_map<std::uint64_t, Owner> under_way_;  // by id of the effect
-  std::unordered_map<std::string, Patching> patching_;  // by uid
-  std::list<Making> making_;
-  std::optional<Attempting> attempt_;
-  std::deque<std::function<void()>> kept_back_;  // changes that arrived during an attempt
+  std::unordered_map<std::uint64_t, Owner> under_way_;        // by id of the effect
+  std::unordered_map<std::string, PendingPatches> patching_;  // by uid
+  std::list<OngoingPreemption> ongoing_;
+  std::optional<AttemptInProgress> attempt_;
+  std::deque<std::function<void()>> deferred_;  // changes that arrived during an attempt
 };
 
 }  // namespace holdfast::sync::schedule

@@ -12,14 +12,15 @@
 namespace holdfast::sync::schedule {
 namespace {
 
-bool is_asked(const ExtenderUse& extender, const std::string& verb, const PodView& pod) {
+bool is_asked(const ExtenderConfig& extender, const std::string& verb, const PodView& pod) {
   return !verb.empty() && interested(extender.rules, *pod.pod);
 }
 
-Status use_filter_answer(const ExtenderUse& extender, const Outcome& outcome, Survey& found) {
+Status use_filter_answer(const ExtenderConfig& extender, const Outcome& outcome,
+                         FeasibleNodes& found) {
   if (!outcome.ok()) return fail(*outcome.error, outcome.text);
   TRY(const auto answer, read_filter_answer(extender.rules, outcome.text));
-  return strike_out(extender.rules, answer, found);
+  return remove_rejected_nodes(extender.rules, answer, found);
 }
 
 Result<HostScores> read_scores(const Outcome& outcome) {
@@ -32,7 +33,7 @@ Result<ExtenderAnswer> read_victims(const Outcome& outcome) {
   return read_preempt_answer(outcome.text);
 }
 
-Note ignored(const ExtenderUse& extender, const Error& error) {
+Note ignored(const ExtenderConfig& extender, const Error& error) {
   return ExtenderIgnored{extender.rules.url + ": " + error.what};
 }
 
@@ -49,15 +50,16 @@ void Scheduler::begin_attempt(Queue::Popped popped) {
     state_.queue().done(pod->uid());
     return;
   }
-  attempt_ = Attempting{.popped = std::move(popped),
-                        .began = now_.mono,
-                        .found = finder_.survey(state_.cluster(), state_.nominator(), *pod)};
+  attempt_ = AttemptInProgress{
+      .popped = std::move(popped),
+      .began = now_.mono,
+      .found = finder_.feasible_nodes(state_.cluster(), state_.nominator(), *pod)};
   continue_attempt();
 }
 
 // Continues until an extender must be asked.
 void Scheduler::continue_attempt() {
-  using Phase = Attempting::Phase;
+  using Phase = AttemptInProgress::Phase;
   if (attempt_->phase == Phase::filtering && !filter_by_extenders()) return;
   if (attempt_->phase == Phase::scoring && !score_by_extenders()) return;
   if (attempt_->phase == Phase::preempting && !preempt_by_extenders()) return;
@@ -66,36 +68,36 @@ void Scheduler::continue_attempt() {
 
 // Returns false while an extender is being asked.
 bool Scheduler::filter_by_extenders() {
-  Survey& found = attempt_->found;
+  FeasibleNodes& found = attempt_->found;
   const PodView& pod = *attempt_->popped.pod;
   for (;;) {
     while (attempt_->extender < options_.extenders.size()) {
-      if (!found.verdict.ok() || found.feasible.empty()) break;
+      if (!found.fit_status.ok() || found.feasible.empty()) break;
       const std::size_t index = attempt_->extender++;
-      const ExtenderUse& extender = options_.extenders[index];
+      const ExtenderConfig& extender = options_.extenders[index];
       if (!is_asked(extender, extender.filter_verb, pod)) continue;
       ask(index, extender.filter_verb, filter_request(extender.rules, *pod.pod, found.feasible));
       return false;
     }
-    const bool refused = found.promised && found.verdict.ok() && found.feasible.empty();
+    const bool refused = found.promised && found.fit_status.ok() && found.feasible.empty();
     if (!refused) break;
     // The extenders rejected the nominated node: survey all nodes.
-    found = finder_.survey(state_.cluster(), state_.nominator(), pod, false);
+    found = finder_.feasible_nodes(state_.cluster(), state_.nominator(), pod, false);
     attempt_->extender = 0;
   }
   attempt_->extender = 0;
-  attempt_->phase = Attempting::Phase::scoring;
+  attempt_->phase = AttemptInProgress::Phase::scoring;
   return true;
 }
 
 // Returns false while an extender is being asked.
 bool Scheduler::score_by_extenders() {
-  const Survey& found = attempt_->found;
+  const FeasibleNodes& found = attempt_->found;
   const PodView& pod = *attempt_->popped.pod;
-  const bool is_choice = found.verdict.ok() && found.feasible.size() > 1;
+  const bool is_choice = found.fit_status.ok() && found.feasible.size() > 1;
   while (is_choice && attempt_->extender < options_.extenders.size()) {
     const std::size_t index = attempt_->extender++;
-    const ExtenderUse& extender = options_.extenders[index];
+    const ExtenderConfig& extender = options_.extenders[index];
     if (!is_asked(extender, extender.prioritize_verb, pod)) continue;
     ask(index, extender.prioritize_verb, filter_request(extender.rules, *pod.pod, found.feasible));
     return false;
@@ -119,9 +121,9 @@ void Scheduler::decide() {
 
 void Scheduler::begin_preemption(Attempt attempt) {
   const PodRef pod = attempt_->popped.pod;
-  attempt_->failed =
-      FailedAttempt{pod, std::move(attempt.verdict), std::move(attempt.diagnosis), std::string()};
-  attempt_->phase = Attempting::Phase::preempting;
+  attempt_->failed = FailedAttempt{pod, std::move(attempt.fit_status), std::move(attempt.diagnosis),
+                                   std::string()};
+  attempt_->phase = AttemptInProgress::Phase::preempting;
   if (!attempt_->failed->diagnosis) return;
   const PodRef live = state_.live(pod->uid());
   attempt_->preemptor = live != nullptr ? live : pod;
@@ -129,7 +131,7 @@ void Scheduler::begin_preemption(Attempt attempt) {
   attempt_->preemption.emplace(attempt_->preemptor, preemption_);
   const PreemptionView view{state_.cluster(), state_.nominator(), state_.budgets(),
                             finder_.plugins()};
-  attempt_->preemption->start(view, attempt_->failed->diagnosis->verdicts, now_.wall, random_);
+  attempt_->preemption->start(view, attempt_->failed->diagnosis->fit_statuses, now_.wall, random_);
 }
 
 // Returns false while an extender is being asked.
@@ -137,7 +139,7 @@ bool Scheduler::preempt_by_extenders() {
   if (attempt_->preemption) {
     if (const ExtenderSettings* asked = attempt_->preemption->ask()) {
       const auto at = std::find_if(options_.extenders.begin(), options_.extenders.end(),
-                                   [asked](const ExtenderUse& each) {
+                                   [asked](const ExtenderConfig& each) {
                                      return each.rules.url == asked->url && each.rules.preempts;
                                    });
       std::string body =
@@ -157,11 +159,11 @@ void Scheduler::end_preemption() {
     notes_.emplace_back(ExtenderIgnored{line});
   }
   const PreemptionOutcome outcome = *attempt_->preemption->outcome();
-  attempt_->failed->diagnosis->postfilter = outcome.verdict.message();
+  attempt_->failed->diagnosis->postfilter = outcome.fit_status.message();
   attempt_->failed->nomination = outcome.nomination;
   if (!outcome.chosen) return;
   record_budget_problems(*attempt_->preemptor);
-  make_room(attempt_->preemptor, *outcome.chosen);
+  prepare_candidate(attempt_->preemptor, *outcome.chosen);
 }
 
 void Scheduler::fail_attempt(const Queue::Popped& popped, FailedAttempt failed, MonoTime began) {
@@ -183,19 +185,19 @@ void Scheduler::fail_attempt(const Queue::Popped& popped, FailedAttempt failed, 
 }
 
 void Scheduler::take_answer(const Outcome& outcome) {
-  using Phase = Attempting::Phase;
+  using Phase = AttemptInProgress::Phase;
   if (attempt_->phase == Phase::preempting) {
     attempt_->preemption->answer(state_.cluster(), read_victims(outcome), now_.wall);
     continue_attempt();
     return;
   }
-  const ExtenderUse& extender = options_.extenders.at(attempt_->extender - 1);
+  const ExtenderConfig& extender = options_.extenders.at(attempt_->extender - 1);
   if (attempt_->phase == Phase::filtering) {
     const Status used = use_filter_answer(extender, outcome, attempt_->found);
     if (!used && extender.rules.ignorable) {
       notes_.push_back(ignored(extender, used.error()));
     } else if (!used) {
-      attempt_->found.verdict = reject(Code::error, used.error().what);
+      attempt_->found.fit_status = reject(Code::error, used.error().what);
     }
   } else if (const auto read = read_scores(outcome)) {
     add_scores(*read, extender.weight, attempt_->found.feasible, attempt_->extra);
@@ -212,9 +214,9 @@ void Scheduler::ask(std::size_t extender, const std::string& verb, std::string b
 
 void Scheduler::end_attempt() {
   attempt_.reset();
-  while (!kept_back_.empty()) {
-    auto next = std::move(kept_back_.front());
-    kept_back_.pop_front();
+  while (!deferred_.empty()) {
+    auto next = std::move(deferred_.front());
+    deferred_.pop_front();
     next();
   }
 }

@@ -33,7 +33,7 @@ void Scheduler::bind(Binding binding) {
   const PodRef pod = binding.popped.pod;
   std::optional<std::size_t> binder;
   for (std::size_t index = 0; index < options_.extenders.size(); ++index) {
-    const ExtenderUse& each = options_.extenders[index];
+    const ExtenderConfig& each = options_.extenders[index];
     if (!each.bind_verb.empty() && interested(each.rules, *pod->pod)) binder = index;
   }
   if (!binder) {
@@ -90,7 +90,7 @@ void Scheduler::patch(PatchPodStatus wanted) {
 }
 
 void Scheduler::end_patch(const std::string& uid, const Settled& settled) {
-  if (settled.way == Settled::Way::failed) {
+  if (settled.kind == Settled::Kind::failed) {
     notes_.emplace_back(StatusNotWritten{uid, settled.error});
   }
   const auto at = patching_.find(uid);
@@ -104,20 +104,20 @@ void Scheduler::end_patch(const std::string& uid, const Settled& settled) {
   if (then) bind(*std::move(then));
 }
 
-void Scheduler::make_room(const PodRef& pod, const Candidate& chosen) {
-  RoomBegun note{pod->name(), chosen.node, {}};
+void Scheduler::prepare_candidate(const PodRef& pod, const Candidate& chosen) {
+  PreparationBegun note{pod->name(), chosen.node, {}};
   for (const PodRef& victim : chosen.victims) note.victims.push_back(victim->name());
   notes_.emplace_back(std::move(note));
-  auto promised = state_.nominator().below(chosen.node, *pod);
-  Preparation machine(pod, chosen, std::move(promised), {}, {});
-  making_.push_back({std::move(machine), pod->uid(), now_.mono});
-  const MakingAt making = std::prev(making_.end());
-  take_steps(making, making->machine.start(now_.wall));
+  auto nominated = state_.nominator().below(chosen.node, *pod);
+  Preparation machine(pod, chosen, std::move(nominated), {}, {});
+  ongoing_.push_back({std::move(machine), pod->uid(), now_.mono});
+  const OngoingPreemptionAt ongoing = std::prev(ongoing_.end());
+  take_steps(ongoing, ongoing->machine.start(now_.wall));
 }
 
-void Scheduler::take_steps(MakingAt making, const Preparation::Steps& steps) {
+void Scheduler::take_steps(OngoingPreemptionAt ongoing, const Preparation::Steps& steps) {
   for (const Preparation::Step& step : steps) {
-    const OfMaking owner{making, step.id};
+    const OfPreemption owner{ongoing, step.id};
     if (const auto* patch = std::get_if<PatchPodStatus>(&step.action)) {
       emit(*patch, owner);
     } else if (const auto* clear = std::get_if<ClearNomination>(&step.action)) {
@@ -132,9 +132,10 @@ void Scheduler::take_steps(MakingAt making, const Preparation::Steps& steps) {
       state_.queue().activate(now_.mono, wake->uid);
     }
   }
-  if (!making->machine.finished()) return;
-  notes_.emplace_back(RoomEnded{making->preemptor, making->machine.errors(), making->began});
-  making_.erase(making);
+  if (!ongoing->machine.finished()) return;
+  notes_.emplace_back(
+      PreparationEnded{ongoing->preemptor, ongoing->machine.errors(), ongoing->began});
+  ongoing_.erase(ongoing);
 }
 
 // An invalid PodDisruptionBudget protects no pod. If a preemption ignored such budgets, an event of

@@ -1,6 +1,6 @@
 // Attacks on the admin listener: reads by other users, and requests with foreign host names.
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 
 namespace holdfast::attack {
 namespace {

@@ -1,6 +1,6 @@
 // Requests of other callers must not use up the cache space that the node's own answers need.
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 
 namespace holdfast::attack {
 namespace {
@@ -70,7 +70,7 @@ TEST_F(Caches, InventedCredentialsDoNotFillTheAnswers) {
         {.target = "/apis?n=" + number, .headers = {"Authorization: " + scheme + "bm86" + number}},
         port));
   }
-  ASSERT_EQ(as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
+  ASSERT_EQ(run_as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
   expect_token_is_kept();
 }
 
@@ -93,7 +93,7 @@ TEST_F(Caches, InventedTokenRequestsDoNotFillTheAnswers) {
                                 .bearer = "invented-" + std::to_string(i)},
                                port));
   }
-  ASSERT_EQ(as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
+  ASSERT_EQ(run_as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
   expect_token_is_kept();
 }
 
@@ -109,7 +109,7 @@ TEST_F(Caches, OneTokenDoesNotTakeAllScopes) {
          .bearer = "bob-token"},
         port));
   }
-  ASSERT_EQ(as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
+  ASSERT_EQ(run_as_nobody([&] { return ask_many(port, requests); }, 60s), "done");
   ASSERT_NO_FATAL_FAILURE(warm(map_list));
   ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
   hostile->cut();

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 
 namespace holdfast::attack {
 namespace {
@@ -94,7 +94,7 @@ class Leavers : public Attack {
   // looks.
   void pounce(const Act& act, const char* way) {
     edge->signal(SIGSTOP);
-    EXPECT_EQ(as_nobody(act), "done");
+    EXPECT_EQ(run_as_nobody(act), "done");
     (void)eventually(3s, [port = edge_port] { return !is_closing(port); });
     edge->signal(SIGCONT);
     expect_nothing_performed(way);
@@ -121,8 +121,8 @@ TEST_F(Leavers, WhoPostsAndLeavesIsNotTheNodeWithoutSockDiag) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   ASSERT_NO_FATAL_FAILURE(start_edge({}, {.without_sock_diag = true}));
   ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
-  const Answer stranger = ask_as_nobody(edge_port, {.target = treasure_list});
-  EXPECT_TRUE(stranger.refused()) << stranger.status;
+  const Answer attacker = ask_as_nobody(edge_port, {.target = treasure_list});
+  EXPECT_TRUE(attacker.refused()) << attacker.status;
   attack();
 }
 
@@ -159,7 +159,7 @@ class Squatters : public Attack {
     edge->kill();
     int up[2] = {-1, -1};
     ASSERT_EQ(pipe(up), 0);
-    Stranger squatter({.uid = nobody}, [from, to, &up, &question](const Say& say) {
+    AttackerProcess squatter({.uid = nobody}, [from, to, &up, &question](const Say& say) {
       const int bound = bind_beside(from);
       say(bound >= 0 ? "bound" : "not bound");
       char ready = 0;

@@ -19,7 +19,7 @@ class PodCgroup {
   PodCgroup(const PodCgroup&) = delete;
   PodCgroup& operator=(const PodCgroup&) = delete;
 
-  // The value for As::cgroup: the folders of the cgroup, one per line. Empty if none could be
+  // The value for RunAs::cgroup: the folders of the cgroup, one per line. Empty if none could be
   // created; why() returns the reason.
   [[nodiscard]] std::string folders() const;
   [[nodiscard]] std::string why() const { return why_; }

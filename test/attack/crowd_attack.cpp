@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 
 namespace holdfast::attack {
 namespace {
@@ -33,26 +33,26 @@ void hold(std::uint16_t port, int count, const Say& say) {
 
 class Crowd : public Attack {
  protected:
-  static std::unique_ptr<Stranger> hold_as_nobody(std::uint16_t port, int count) {
-    auto stranger = std::make_unique<Stranger>(
-        As{.uid = nobody}, [port, count](const Say& say) { hold(port, count, say); });
-    const std::string held = stranger->line();
+  static std::unique_ptr<AttackerProcess> hold_as_nobody(std::uint16_t port, int count) {
+    auto attacker = std::make_unique<AttackerProcess>(
+        RunAs{.uid = nobody}, [port, count](const Say& say) { hold(port, count, say); });
+    const std::string held = attacker->line();
     EXPECT_GE(std::atoi(held.c_str()), crowd_min) << "connections are too few for this attack";
     note(held + " connections taken");
-    return stranger;
+    return attacker;
   }
 };
 
 TEST_F(Crowd, RootIsServedWhileNobodyHoldsTheProxysConnections) {
   ASSERT_NO_FATAL_FAILURE(start_all());
-  const auto stranger = hold_as_nobody(edge_port, crowd);
+  const auto attacker = hold_as_nobody(edge_port, crowd);
   expect_root_is_served();
   EXPECT_TRUE(wait_for_link("connected", 2s));
 }
 
 TEST_F(Crowd, RootIsServedWhileNobodyHoldsTheAdminListenersConnections) {
   ASSERT_NO_FATAL_FAILURE(start_all());
-  const auto stranger = hold_as_nobody(admin_port, crowd);
+  const auto attacker = hold_as_nobody(admin_port, crowd);
   expect_root_is_served();
 }
 
@@ -61,7 +61,7 @@ TEST_F(Crowd, RootIsServedWhileNobodyHoldsTheAdminListenersConnections) {
 TEST_F(Crowd, RootIsServedWhileNobodyInventsCredentialsOnAllConnections) {
   ASSERT_NO_FATAL_FAILURE(start_all());
   const std::uint16_t port = edge_port;
-  Stranger stranger({.uid = nobody}, [port](const Say& say) {
+  AttackerProcess attacker({.uid = nobody}, [port](const Say& say) {
     std::vector<Socket> held;
     for (int i = 0; i < 1500; ++i) {
       Socket socket = connect_to(port, "127.0.0.1", 1s);
@@ -74,14 +74,14 @@ TEST_F(Crowd, RootIsServedWhileNobodyInventsCredentialsOnAllConnections) {
     say(std::to_string(held.size()));
     for (;;) (void)poll(nullptr, 0, 1000);
   });
-  EXPECT_GE(std::atoi(stranger.line().c_str()), crowd_min) << "connections";
+  EXPECT_GE(std::atoi(attacker.line().c_str()), crowd_min) << "connections";
   expect_root_is_served();
 }
 
 TEST_F(Crowd, ProbesAreAnsweredWhileNobodyHoldsTheCloudsConnections) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   ASSERT_NO_FATAL_FAILURE(start_cloud());
-  const auto stranger = hold_as_nobody(cloud_port, cloud_crowd);
+  const auto attacker = hold_as_nobody(cloud_port, cloud_crowd);
   int answered = 0;
   for (int i = 0; i < 10; ++i) {
     const Ask probe{.target = "/healthz", .user_agent = "kube-probe/1.32", .limit = 2s};

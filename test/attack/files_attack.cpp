@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 #include "test/support/quick_agent.h"
 
 namespace holdfast::attack {
@@ -141,7 +141,7 @@ TEST_F(Joining, ATokenInAFileIsNotSeenByOthers) {
   write_file(file("token"), token + "\n");
   join("--join-token-file=" + file("token"));
   const std::string pid = std::to_string(edge->pid());
-  const std::string seen = as_nobody([&pid] {
+  const std::string seen = run_as_nobody([&pid] {
     return read_file("/proc/" + pid + "/cmdline") + read_file("/proc/" + pid + "/environ");
   });
   EXPECT_NE(seen.find("--join-token-file"), std::string::npos) << "the command line was not seen";

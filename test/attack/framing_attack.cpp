@@ -1,6 +1,6 @@
 // Requests whose end or whose target two HTTP parsers may interpret differently.
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 
 namespace holdfast::attack {
 namespace {

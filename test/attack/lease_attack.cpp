@@ -2,7 +2,7 @@
 
 #include <poll.h>
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 
 namespace holdfast::attack {
 namespace {
@@ -31,7 +31,7 @@ std::vector<Ask> signs_of_life(const std::string& bearer) {
 
 // Sends them repeatedly. Reports the first request that was granted, or "refused" if none was in
 // the first round.
-void feign(std::uint16_t port, const std::string& bearer, const Say& say) {
+void imitate_kubelet(std::uint16_t port, const std::string& bearer, const Say& say) {
   bool said = false;
   for (;;) {
     for (const Ask& one : signs_of_life(bearer)) {
@@ -60,8 +60,9 @@ TEST_F(Lease, InventedCredentialsDoNotKeepADeadKubeletAlive) {
   for (const std::string token : {"", "invented", "alice-token", "bob-token"}) {
     ASSERT_NO_FATAL_FAILURE(start_edge({"--kubelet-grace=1s"}));
     const std::uint16_t port = edge_port;
-    Stranger stranger({.uid = nobody}, [port, &token](const Say& say) { feign(port, token, say); });
-    const std::string said = stranger.line();
+    AttackerProcess attacker({.uid = nobody},
+                             [port, &token](const Say& say) { imitate_kubelet(port, token, say); });
+    const std::string said = attacker.line();
     EXPECT_TRUE(token == "bob-token" || said == "refused") << "\"" << token << "\": " << said;
     EXPECT_TRUE(falls_silent()) << "the agent still renews the lease for \"" << token << "\"";
   }

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 
 namespace holdfast::attack {
 namespace {

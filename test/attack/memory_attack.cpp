@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 
 namespace holdfast::attack {
 namespace {
@@ -57,8 +57,8 @@ class Memory : public Attack {
         const std::string begin = "POST " + events_path +
                                   " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) + "\r\n" +
                                   credentials + one.begin;
-        const std::string taken =
-            as_nobody([port, &begin, &one] { return flood(connect_to(port), begin, one.piece); });
+        const std::string taken = run_as_nobody(
+            [port, &begin, &one] { return flood(connect_to(port), begin, one.piece); });
         ASSERT_NE(taken.find_first_of("0123456789"), std::string::npos)
             << one.name << " was not sent: " << taken;
         EXPECT_TRUE(victim.running()) << one.name;
@@ -123,10 +123,10 @@ TEST_F(Memory, LargeBodiesOnManyConnectionsAreBounded) {
   ASSERT_NO_FATAL_FAILURE(start_all());
   for (const std::uint16_t port : {edge_port, admin_port}) {
     for (const std::string credentials : {"", "Authorization: Bearer invented\r\n"}) {
-      Stranger stranger({.uid = nobody}, [port, &credentials](const Say& say) {
+      AttackerProcess attacker({.uid = nobody}, [port, &credentials](const Say& say) {
         hold_bodies(port, credentials, say);
       });
-      EXPECT_EQ(stranger.line(), "held");
+      EXPECT_EQ(attacker.line(), "held");
       expect_root_is_served();
       const std::string what = credentials + (port == edge_port ? "proxy" : "admin");
       if (!expect_within(*edge, "holdfast-edge", edge_budget, what)) return;

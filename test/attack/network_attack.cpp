@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 #include "test/attack/tls.h"
 
 namespace holdfast::attack {
@@ -71,7 +71,7 @@ TEST_F(Attack, RootOfAnotherNetworkIsNotTheNode) {
     return note("the proxy does not listen there");
   }
   const auto from_there = [&](const Act& act) {
-    return as({.uid = 0}, [&] { return network.enter() ? act() : std::string("not there"); });
+    return run_as({.uid = 0}, [&] { return network.enter() ? act() : std::string("not there"); });
   };
   const Ask read{.target = treasure_list, .host = at};
   const Ask write{.target = events_path, .method = "POST", .body = event_body("afar"), .host = at};

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <map>
 
+#include "test/attack/attack_fixture.h"
 #include "test/attack/cgroup.h"
-#include "test/attack/site.h"
 
 namespace holdfast::attack {
 namespace {
@@ -64,7 +64,7 @@ std::string ask_by_child(std::uint16_t port, const std::string& bytes) {
 
 class Pods : public Attack {
  protected:
-  static As in(const PodCgroup& cgroup) {
+  static RunAs in(const PodCgroup& cgroup) {
     return {.uid = 0, .cgroup = cgroup.folders(), .no_capabilities = true};
   }
 };
@@ -75,20 +75,20 @@ TEST_F(Pods, RootInAPodIsNotTheNode) {
   for (const std::string& path : pod_paths) {
     const PodCgroup cgroup(path);
     if (cgroup.folders().empty()) GTEST_SKIP() << "NOT RUN: " << cgroup.why();
-    const Answer read =
-        parse_answer(as(in(cgroup), [port] { return ask_raw(port, {.target = treasure_list}); }));
+    const Answer read = parse_answer(
+        run_as(in(cgroup), [port] { return ask_raw(port, {.target = treasure_list}); }));
     EXPECT_TRUE(read.refused()) << path << ": " << read.status;
     EXPECT_FALSE(read.has(treasure)) << path;
     const Answer written =
-        parse_answer(as(in(cgroup), [port] { return converse(port, post_event(port)); }));
+        parse_answer(run_as(in(cgroup), [port] { return converse(port, post_event(port)); }));
     EXPECT_TRUE(written.refused()) << path << ": " << written.status;
-    const Answer by_child = parse_answer(as(in(cgroup), [port] {
+    const Answer by_child = parse_answer(run_as(in(cgroup), [port] {
       return ask_by_child(port, text_of({.target = treasure_list}, port));
     }));
     EXPECT_TRUE(by_child.refused()) << path << ", by another process: " << by_child.status;
     const std::uint16_t admin = admin_port;
-    const Answer page =
-        parse_answer(as(in(cgroup), [admin] { return ask_raw(admin, {.target = "/v1/status"}); }));
+    const Answer page = parse_answer(
+        run_as(in(cgroup), [admin] { return ask_raw(admin, {.target = "/v1/status"}); }));
     EXPECT_TRUE(page.refused()) << path << ", the admin listener: " << page.status;
   }
   EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
@@ -106,9 +106,9 @@ TEST_F(Pods, RootInAPodIsNotTheNodeWhateverHierarchyTellsIt) {
   while (!rest.empty()) {
     const std::string one = rest.substr(0, rest.find('\n') + 1);
     rest.erase(0, one.size());
-    const As who{.uid = 0, .cgroup = one, .no_capabilities = true};
+    const RunAs who{.uid = 0, .cgroup = one, .no_capabilities = true};
     const Answer read =
-        parse_answer(as(who, [port] { return ask_raw(port, {.target = treasure_list}); }));
+        parse_answer(run_as(who, [port] { return ask_raw(port, {.target = treasure_list}); }));
     EXPECT_TRUE(read.refused()) << one << read.status;
     EXPECT_FALSE(read.has(treasure)) << one;
   }
@@ -120,7 +120,7 @@ TEST_F(Pods, APodWithATokenIsServedAsItsToken) {
   if (cgroup.folders().empty()) GTEST_SKIP() << "NOT RUN: " << cgroup.why();
   const std::uint16_t port = edge_port;
   const auto with = [&](const std::string& token) {
-    return parse_answer(as(in(cgroup), [port, &token] {
+    return parse_answer(run_as(in(cgroup), [port, &token] {
       return ask_raw(port, {.target = treasure_list, .bearer = token});
     }));
   };
@@ -136,7 +136,7 @@ TEST_F(Pods, HostNetworkPodsAreTrustedOnlyWhenAskedFor) {
   ASSERT_NO_FATAL_FAILURE(start_edge({"--trust-host-network-pods=true"}));
   const std::uint16_t port = edge_port;
   const std::string came =
-      as(in(cgroup), [port] { return ask_raw(port, {.target = treasure_list}); });
+      run_as(in(cgroup), [port] { return ask_raw(port, {.target = treasure_list}); });
   EXPECT_EQ(parse_answer(came).status, 200) << came;
 }
 
@@ -151,7 +151,7 @@ TEST_F(Pods, WhoPostsFromAPodAndLeavesIsNotTheNode) {
       (void)socket.send(post_event(port));
       return std::string("done");
     };
-    ASSERT_EQ(as(in(cgroup), post_and_exit), "done");
+    ASSERT_EQ(run_as(in(cgroup), post_and_exit), "done");
   }
   for (int i = 0; i < 20; ++i) (void)as_node(treasure_list);
   (void)eventually(300ms, [this] { return performed_as_node(events_path, "create") > 0; });
@@ -196,19 +196,19 @@ class Relays : public Attack {
     (void)chmod(program.c_str(), 0700);
     const std::uint16_t at = free_port();
     const std::uint16_t to = edge_port;
-    relay_ = std::make_unique<Stranger>(As{.uid = 0, .cgroup = cgroup_.folders()},
-                                        [&program, at, to](const Say&) {
-                                          const std::string from_text = std::to_string(at);
-                                          const std::string to_text = std::to_string(to);
-                                          (void)execl(program.c_str(), program.c_str(), "--relay",
-                                                      from_text.c_str(), to_text.c_str(), nullptr);
-                                        });
+    relay_ = std::make_unique<AttackerProcess>(
+        RunAs{.uid = 0, .cgroup = cgroup_.folders()}, [&program, at, to](const Say&) {
+          const std::string from_text = std::to_string(at);
+          const std::string to_text = std::to_string(to);
+          (void)execl(program.c_str(), program.c_str(), "--relay", from_text.c_str(),
+                      to_text.c_str(), nullptr);
+        });
     return eventually(5s, [at] { return connect_to(at).open(); }) ? at : std::uint16_t{0};
   }
 
   void fill_process_table() {
     for (int i = 0; i < 3; ++i) {
-      fillers_.push_back(std::make_unique<Stranger>(As{.uid = 0}, [](const Say& say) {
+      fillers_.push_back(std::make_unique<AttackerProcess>(RunAs{.uid = 0}, [](const Say& say) {
         int held = 0;
         while (held < 9000 && dup(STDIN_FILENO) >= 0) ++held;
         say(std::to_string(held));
@@ -235,8 +235,8 @@ class Relays : public Attack {
 
  private:
   PodCgroup cgroup_{"holdfast-attack" + number + ".slice/containerd.service"};
-  std::unique_ptr<Stranger> relay_;
-  std::vector<std::unique_ptr<Stranger>> fillers_;
+  std::unique_ptr<AttackerProcess> relay_;
+  std::vector<std::unique_ptr<AttackerProcess>> fillers_;
 };
 
 TEST_F(Relays, ManyConnectionsAtOnceAreNotTheNode) {
@@ -251,7 +251,8 @@ TEST_F(Relays, ManyConnectionsAtOnceAreNotTheNode) {
   write.body = event_body("by-a-relay");
   for (const Ask& one : {read, write}) {
     const std::string bytes = text_of(one, edge_port);
-    const std::string came = as_nobody([at, &bytes] { return ask_at_once(at, bytes, 100); }, 60s);
+    const std::string came =
+        run_as_nobody([at, &bytes] { return ask_at_once(at, bytes, 100); }, 60s);
     EXPECT_EQ(came, "100 times 401 ");
   }
   EXPECT_EQ(performed_as_node(events_path, "create"), 0u);
@@ -265,14 +266,14 @@ TEST_F(Relays, AFloodKeepsNoProcessOfTheNodeOut) {
   ASSERT_NE(at, 0);
   const std::string host = "127.0.0.1:" + std::to_string(edge_port);
   const std::string bytes = text_of({.target = treasure_list, .host = host}, edge_port);
-  Stranger stranger({.uid = nobody, .limit = 60s}, [at, &bytes](const Say& say) {
+  AttackerProcess attacker({.uid = nobody, .limit = 60s}, [at, &bytes](const Say& say) {
     for (;;) say(ask_at_once(at, bytes, 50));
   });
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(stranger.line(), "50 times 401 ");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(attacker.line(), "50 times 401 ");
   // Each child is a process that the agent has not seen before.
   const std::uint16_t port = edge_port;
   for (int i = 0; i < 5; ++i) {
-    const Answer read = parse_answer(as({.uid = 0}, [port] {
+    const Answer read = parse_answer(run_as({.uid = 0}, [port] {
       return ask_raw(port, {.target = treasure_list + "&resourceVersion=0"});
     }));
     EXPECT_EQ(read.status, 200) << "process " << i;

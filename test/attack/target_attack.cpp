@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 
 namespace holdfast::attack {
 namespace {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "test/attack/site.h"
+#include "test/attack/attack_fixture.h"
 #include "test/attack/tls.h"
 
 namespace holdfast::attack {
@@ -158,7 +158,7 @@ TEST_F(Tls, InventedCredentialsDoNotKeepADeadKubeletAlive) {
   const std::uint16_t port = secure_port;
   const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/edge-a";
   const std::string body = R"({"metadata":{"name":"edge-a","namespace":"kube-node-lease"}})";
-  Stranger stranger({.uid = nobody}, [port, &lease, &body](const Say& say) {
+  AttackerProcess attacker({.uid = nobody}, [port, &lease, &body](const Say& say) {
     for (bool first = true;; first = false) {
       const Answer put = ask_over_tls(
           port, {.target = lease, .method = "PUT", .body = body, .bearer = "x", .limit = 2s});
@@ -171,7 +171,7 @@ TEST_F(Tls, InventedCredentialsDoNotKeepADeadKubeletAlive) {
       (void)poll(nullptr, 0, 50);
     }
   });
-  EXPECT_EQ(stranger.line(), "401 401");
+  EXPECT_EQ(attacker.line(), "401 401");
   EXPECT_TRUE(eventually(6s, [this] {
     return metrics().find("\nholdfast_edge_kubelet_silent 1") != std::string::npos;
   }));
@@ -190,7 +190,7 @@ TEST_F(Tls, EndlessRequestsAreCutOff) {
     const std::string first = "POST " + events_path +
                               " HTTP/1.1\r\nHost: localhost:" + std::to_string(port) +
                               "\r\nAuthorization: Bearer x\r\n" + begin;
-    const std::string sent_by = as_nobody([&first, &piece = piece, port] {
+    const std::string sent_by = run_as_nobody([&first, &piece = piece, port] {
       const TlsSocket socket(port, "http/1.1");
       bool taken = socket.send(first);
       if (!taken) return std::string("nothing sent");
@@ -247,7 +247,7 @@ TEST_F(Http2, BodiesOfManyStreamsAreBounded) {
   const std::uint16_t port = lab_port;
   const long before = lab->peak();
   for (const std::string credentials : {"", "Bearer invented", "Bearer bob-token"}) {
-    Stranger stranger({.uid = nobody, .limit = 60s}, [port, &credentials](const Say& say) {
+    AttackerProcess attacker({.uid = nobody, .limit = 60s}, [port, &credentials](const Say& say) {
       std::vector<TlsSocket> held;
       std::size_t sent = 0;
       const auto until = Clock::now() + 8s;
@@ -258,7 +258,7 @@ TEST_F(Http2, BodiesOfManyStreamsAreBounded) {
       say(std::to_string(sent >> 10));
       for (;;) (void)poll(nullptr, 0, 1000);
     });
-    const std::string taken = stranger.line();
+    const std::string taken = attacker.line();
     EXPECT_GE(std::atoi(taken.c_str()), 64) << "KiB taken";
     expect_bounded(nobody, before, taken + " KiB of bodies");
     if (HasFailure()) return;
@@ -272,12 +272,12 @@ TEST_F(Http2, AnswersOfManyStreamsAreBounded) {
   const std::uint16_t port = lab_port;
   const long before = lab->peak();
   for (const uid_t uid : {nobody, uid_t{0}}) {
-    Stranger stranger({.uid = uid, .limit = 60s}, [port](const Say& say) {
+    AttackerProcess attacker({.uid = uid, .limit = 60s}, [port](const Say& say) {
       const TlsSocket socket(port, "h2");
       say(ask_on_many_streams(socket, "/api/v1/namespaces/large/configmaps"));
       for (;;) (void)poll(nullptr, 0, 1000);
     });
-    const std::string given = stranger.line();
+    const std::string given = attacker.line();
     EXPECT_GE(std::atoi(given.c_str()), 1) << given;
     expect_bounded(uid, before, given + " answers of 5 MB to uid " + std::to_string(uid));
     if (HasFailure()) return;

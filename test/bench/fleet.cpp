@@ -72,7 +72,7 @@ std::string pod_body(int number, const std::string& node) {
 Fleet::Fleet(asio::any_io_executor executor, std::uint16_t port, FleetSize size)
     : size_(size),
       executor_(executor),
-      eyes_(std::make_unique<http::Client>(http::Endpoint{.at = {"127.0.0.1", port}})),
+      watcher_(std::make_unique<http::Client>(http::Endpoint{.at = {"127.0.0.1", port}})),
       feed_([this](const auto& node) { see(node); }, [](const auto&) {}, [] {}),
       all_marked_(executor),
       tasks_(executor) {
@@ -170,7 +170,7 @@ asio::awaitable<MonoTime> Fleet::silence() {
 }
 
 asio::awaitable<void> Fleet::renew_silent(int share) {
-  const auto client = std::make_unique<http::Client>(eyes_->endpoint());
+  const auto client = std::make_unique<http::Client>(watcher_->endpoint());
   for (int number = share; number < size_.silent; number += connections) {
     co_await renew(*client, number);
   }
@@ -180,7 +180,7 @@ asio::awaitable<Result<http::Response>> Fleet::send(agent::ApiRequest request, b
   http::Request made{.method = request.method, .target = std::move(request.target)};
   made.headers.add("Accept", "application/json");
   const auto way = streamed ? &http::Client::open : &http::Client::send;
-  co_return co_await ((*eyes_).*way)(std::move(made), SystemClock().mono() + patience);
+  co_return co_await ((*watcher_).*way)(std::move(made), SystemClock().mono() + patience);
 }
 
 asio::awaitable<void> Fleet::look() {

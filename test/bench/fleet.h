@@ -78,7 +78,7 @@ class Fleet final : public agent::ListWatchSource {
   FleetSize size_;
   asio::any_io_executor executor_;
   std::vector<std::unique_ptr<http::Client>> clients_;
-  std::unique_ptr<http::Client> eyes_;
+  std::unique_ptr<http::Client> watcher_;
   SystemClock clock_;
   Random random_{1};
   agent::Feed<sync::Node> feed_;

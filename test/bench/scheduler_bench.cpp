@@ -47,9 +47,9 @@ std::string pod_body(int number) {
 }
 
 // A watcher that sees which pods are bound.
-class Eyes final : public agent::ListWatchSource {
+class ClusterWatcher final : public agent::ListWatchSource {
  public:
-  Eyes(asio::any_io_executor executor, ApiClient& client)
+  ClusterWatcher(asio::any_io_executor executor, ApiClient& client)
       : client_(client),
         all_bound_(executor),
         feed_([this](const sync::Pod& pod) { see(pod); }, [](const auto&) {}, [] {}),
@@ -150,7 +150,7 @@ asio::awaitable<Result<bool>> measure(agent::demo::Children& children, std::file
          agent::demo::local_client(port, clock, "holdfast-bench"));
   const Status created = co_await create_all(*client);
   if (!created) co_return fail("create objects", created.error());
-  Eyes eyes(co_await asio::this_coro::executor, *client);
+  ClusterWatcher eyes(co_await asio::this_coro::executor, *client);
   eyes.open();
   const MonoTime began = SystemClock().mono();
   auto started =

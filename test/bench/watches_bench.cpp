@@ -4,7 +4,7 @@
 
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
-#include "test/bench/scene.h"
+#include "test/bench/bench_processes.h"
 #include "test/bench/table.h"
 
 namespace holdfast::bench {
@@ -78,36 +78,36 @@ asio::awaitable<Status> compare_latency(http::Endpoint server) {
   const std::string target = "/api/v1/nodes/bench";
   http::Client shared(server);
   http::Client alone(server, {.http2 = {.enabled = false}});
-  CO_TRY(const Latency newer, co_await Scene::ask(shared, target, rounds));
-  CO_TRY(const Latency older, co_await Scene::ask(alone, target, rounds));
+  CO_TRY(const Latency newer, co_await BenchProcesses::ask(shared, target, rounds));
+  CO_TRY(const Latency older, co_await BenchProcesses::ask(alone, target, rounds));
   print("GET one node over TLS, HTTP/2", newer.text(), "", "");
   print("GET one node over TLS, HTTP/1.1", older.text(), "", "");
   Status done;
   co_return done;
 }
 
-asio::awaitable<Status> measure(Scene& scene) {
-  Status done = co_await scene.start(0);
+asio::awaitable<Status> measure(BenchProcesses& processes) {
+  Status done = co_await processes.start(0);
   for (int number = 0; done && number < watches; ++number) {
     const std::string target = folder + kind_of(number);
     const std::string body = R"({"metadata":{"name":")" + name_of(number) + R"("}})";
-    done = co_await scene.create(target, body);
+    done = co_await processes.create(target, body);
   }
-  if (done) done = co_await compare_latency(scene.server());
+  if (done) done = co_await compare_latency(processes.server());
   if (!done) co_return done;
   // HTTP/2 first: memory that HTTP/1.1 allocates and frees would hide its cost.
-  CO_TRY(const double shared, co_await cost_of_one(scene.server(), true));
-  CO_TRY(const double alone, co_await cost_of_one(scene.server(), false));
+  CO_TRY(const double shared, co_await cost_of_one(processes.server(), true));
+  CO_TRY(const double alone, co_await cost_of_one(processes.server(), false));
   print("memory of an idle watch: HTTP/2, HTTP/1.1", kib(shared) + ", " + kib(alone), "", "");
 
-  done = co_await scene.wait_for_agent("/api/v1/nodes/bench", SystemClock().mono() + 10s);
+  done = co_await processes.wait_for_agent("/api/v1/nodes/bench", SystemClock().mono() + 10s);
   if (!done) co_return done;
-  CO_TRY(const std::int64_t before, scene.memory());
+  CO_TRY(const std::int64_t before, processes.memory());
   Opened opened;
-  done = co_await open_all(scene.agent(), 0, watches, opened);
+  done = co_await open_all(processes.agent(), 0, watches, opened);
   if (!done) co_return done;
-  CO_TRY(const std::size_t connections, scene.agent_connections());
-  CO_TRY(const std::int64_t after, scene.memory());
+  CO_TRY(const std::size_t connections, processes.agent_connections());
+  CO_TRY(const std::int64_t after, processes.memory());
   print("250 named watches: TLS connections", std::to_string(connections), "2", "");
   print("memory of the agent for each, with its cache",
         kib(static_cast<double>(after - before) / watches), "", "");
@@ -117,9 +117,9 @@ asio::awaitable<Status> measure(Scene& scene) {
 }  // namespace
 
 asio::awaitable<Status> measure_watches(std::filesystem::path data) {
-  Scene scene(std::move(data), true);
-  const Status measured = co_await measure(scene);
-  co_await scene.end();
+  BenchProcesses processes(std::move(data), true);
+  const Status measured = co_await measure(processes);
+  co_await processes.end();
   co_return measured;
 }
 

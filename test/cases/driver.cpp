@@ -21,8 +21,8 @@ Driver::Driver(const lifecycle::Options& options, const json::object& config, Wa
     : options_(options),
       epoch_(epoch),
       watched_(watched),
-      world_(text(config, "podDeletion") == "graceful"),
-      hands_(world_, options),
+      server_(text(config, "podDeletion") == "graceful"),
+      performer_(server_, options),
       calls_(options, epoch) {
   restart();
 }
@@ -53,11 +53,11 @@ void Driver::perform_step(const json::object& step) {
 }
 
 void Driver::change(const json::object& step) {
-  for (const json::value& object : array_in(step, "set")) world_.set(object_of(object));
-  for (const json::value& item : array_in(step, "update")) world_.update(item);
-  for (const json::value& item : array_in(step, "delete")) world_.remove(object_of(item));
-  for (const json::value& object : array_in(step, "replace")) world_.replace(object_of(object));
-  if (const auto* fault = find(step, "fault")) world_.add_fault(object_of(*fault));
+  for (const json::value& object : array_in(step, "set")) server_.set(object_of(object));
+  for (const json::value& item : array_in(step, "update")) server_.update(item);
+  for (const json::value& item : array_in(step, "delete")) server_.remove(object_of(item));
+  for (const json::value& object : array_in(step, "replace")) server_.replace(object_of(object));
+  if (const auto* fault = find(step, "fault")) server_.add_fault(object_of(*fault));
   if (flag(step, "restart")) restart();
   for (const auto& field : step) {
     static constexpr std::string_view known[] = {"at",      "set",   "update", "delete",
@@ -91,8 +91,8 @@ void Driver::restart() {
   fleet_ = std::make_unique<lifecycle::Fleet>(options_);
   eviction_ = std::make_unique<lifecycle::TaintEviction>(options_);
   pods_ = {};
-  (void)world_.take_changes();
-  for (const Change& change : world_.everything()) deliver(change);
+  (void)server_.take_changes();
+  for (const Change& change : server_.everything()) deliver(change);
 }
 
 void Driver::advance(MonoTime to) {
@@ -110,11 +110,11 @@ void Driver::advance(MonoTime to) {
 void Driver::set_now(MonoTime now) {
   now_ = now;
   wall_ = epoch_ + now.time_since_epoch();
-  hands_.set_wall(wall_);
+  performer_.set_wall(wall_);
 }
 
 void Driver::deliver() {
-  for (auto changes = world_.take_changes(); !changes.empty(); changes = world_.take_changes()) {
+  for (auto changes = server_.take_changes(); !changes.empty(); changes = server_.take_changes()) {
     for (const Change& change : changes) deliver(change);
   }
 }
@@ -163,13 +163,13 @@ void Driver::deliver_lease(const Change& change) {
 }
 
 void Driver::run_node_worker(const std::string& node, bool labels) {
-  const json::object* object = world_.find_object("Node", "", node);
+  const json::object* object = server_.find_object("Node", "", node);
   if (object == nullptr) return;
   const auto decoded = sync::wire::decode<sync::Node>(*object);
   if (!decoded) return;
   if (labels) {
     const sync::StringMap missing = lifecycle::labels_to_set(decoded->metadata.labels);
-    if (!missing.empty()) hands_.perform(lifecycle::PatchLabels{node, missing});
+    if (!missing.empty()) performer_.perform(lifecycle::PatchLabels{node, missing});
     return;
   }
   const lifecycle::NodeFacts facts = lifecycle::facts_of(*decoded, options_);
@@ -184,19 +184,19 @@ void Driver::run_pod_worker(const json::object& args) {
   if (pod == nullptr || pod->node.empty()) return;
   const std::string node = pod->node;
   const auto marks = lifecycle::pods_to_mark({pod}, wall_);
-  const lifecycle::PodDuty duty = fleet_->pod_assigned(now_, node);
-  if (duty.evict) evict_pods(node, {key});
-  if (!duty.mark || marks.empty()) return;
+  const lifecycle::PodAction action = fleet_->pod_assigned(now_, node);
+  if (action.evict) evict_pods(node, {key});
+  if (!action.mark || marks.empty()) return;
   if (!mark_pod(marks.front()).ok()) fleet_->pods_left_unmarked(node);
 }
 
-// Wishes that follow from an outcome are performed after those that are already queued.
-void Driver::perform(const lifecycle::Wishes& wishes) {
-  wishes_.insert(wishes_.end(), wishes.begin(), wishes.end());
-  while (!wishes_.empty()) {
-    const lifecycle::Wish wish = std::move(wishes_.front());
-    wishes_.pop_front();
-    std::visit([this](const auto& one) { perform_one(one); }, wish);
+// Intents that follow from an outcome are performed after those that are already queued.
+void Driver::perform(const lifecycle::Intents& intents) {
+  intents_.insert(intents_.end(), intents.begin(), intents.end());
+  while (!intents_.empty()) {
+    const lifecycle::Intent intent = std::move(intents_.front());
+    intents_.pop_front();
+    std::visit([this](const auto& one) { perform_one(one); }, intent);
   }
 }
 
@@ -205,22 +205,22 @@ void Driver::perform(const lifecycle::Effects& effects) {
   while (!queue.empty()) {
     const lifecycle::Effect effect = std::move(queue.front());
     queue.pop_front();
-    const Outcome outcome = hands_.perform(effect);
+    const Outcome outcome = performer_.perform(effect);
     for (auto& more : eviction_->settle(now_, effect, outcome)) queue.push_back(more);
   }
 }
 
 void Driver::perform_one(const lifecycle::UpdateNodeStatus& update) {
-  for (auto& more : fleet_->settle(now_, wall_, update, hands_.perform(update))) {
-    wishes_.push_back(std::move(more));
+  for (auto& more : fleet_->settle(now_, wall_, update, performer_.perform(update))) {
+    intents_.push_back(std::move(more));
   }
 }
 
 void Driver::perform_one(const lifecycle::PatchTaints& patch) {
-  fleet_->settle(now_, patch, hands_.perform(patch));
+  fleet_->settle(now_, patch, performer_.perform(patch));
 }
 
-void Driver::perform_one(const lifecycle::RecordEvent& event) { hands_.perform(event); }
+void Driver::perform_one(const lifecycle::RecordEvent& event) { performer_.perform(event); }
 
 void Driver::perform_one(const lifecycle::MarkPods& marking) {
   if (!mark_pods(marking.node).ok()) fleet_->pods_left_unmarked(marking.node);
@@ -233,7 +233,7 @@ void Driver::perform_one(const lifecycle::EvictPods& eviction) {
 }
 
 Outcome Driver::mark_pods(const std::string& node) {
-  const auto lookup = world_.ask({"get", "pods-index", "", "", node});
+  const auto lookup = server_.ask({"get", "pods-index", "", "", node});
   if (lookup) return {lookup, {}};
   Outcome all;
   for (const auto& marking : lifecycle::pods_to_mark(pods_.on_node(node), wall_)) {
@@ -245,31 +245,31 @@ Outcome Driver::mark_pods(const std::string& node) {
 
 // Also succeeds if the pod no longer exists.
 Outcome Driver::mark_pod(const lifecycle::MarkPodNotReady& marking) {
-  const Outcome outcome = hands_.perform(marking);
-  for (const auto& event : lifecycle::after_marking(marking, outcome)) hands_.perform(event);
+  const Outcome outcome = performer_.perform(marking);
+  for (const auto& event : lifecycle::after_marking(marking, outcome)) performer_.perform(event);
   return lifecycle::marking_failed(outcome) ? outcome : Outcome{};
 }
 
 Outcome Driver::evict_pods(const std::string& node, std::vector<std::string> pods) {
   std::vector<lifecycle::PodFacts> facts;
-  std::set<std::string> spared;
+  std::set<std::string> exempt;
   for (const std::string& key : pods) {
     facts.push_back(*pods_.find(key));
-    if (of_daemon_set(facts.back())) spared.insert(key);
+    if (of_daemon_set(facts.back())) exempt.insert(key);
   }
   lifecycle::NodeFacts about;
   about.name = node;
   if (const auto* found = fleet_->node(node)) about = *found;
-  lifecycle::DirectEviction eviction(about, std::move(facts), std::move(spared));
+  lifecycle::DirectEviction eviction(about, std::move(facts), std::move(exempt));
   while (const auto effect = eviction.next()) {
-    const Outcome outcome = hands_.perform(*effect);
+    const Outcome outcome = performer_.perform(*effect);
     if (!std::holds_alternative<lifecycle::RecordEvent>(*effect)) eviction.settle(outcome);
   }
   return eviction.failed() ? Outcome{Errc::unavailable, {}} : Outcome{};
 }
 
 bool Driver::of_daemon_set(const lifecycle::PodFacts& pod) const {
-  for (const Change& change : world_.everything()) {
+  for (const Change& change : server_.everything()) {
     if (change.kind != "DaemonSet") continue;
     const auto set = sync::wire::decode<sync::DaemonSet>(*change.after);
     if (set && lifecycle::selects(*set, pod)) return true;

@@ -12,8 +12,8 @@
 #include "sync/lifecycle/pod_index.h"
 #include "sync/lifecycle/taint_eviction.h"
 #include "test/cases/calls.h"
-#include "test/cases/hands.h"
-#include "test/cases/world.h"
+#include "test/cases/effect_performer.h"
+#include "test/cases/simulated_api_server.h"
 
 namespace holdfast::cases {
 
@@ -30,8 +30,8 @@ class Driver {
 
   // The result of the step if it was a `call`; else nothing.
   [[nodiscard]] const std::optional<json::value>& result() const { return result_; }
-  [[nodiscard]] const World& world() const { return world_; }
-  [[nodiscard]] const Hands& hands() const { return hands_; }
+  [[nodiscard]] const SimulatedApiServer& server() const { return server_; }
+  [[nodiscard]] const EffectPerformer& performer() const { return performer_; }
   [[nodiscard]] const sync::lifecycle::Fleet& fleet() const { return *fleet_; }
   [[nodiscard]] const sync::lifecycle::TaintEviction& eviction() const { return *eviction_; }
   // Converts to seconds since the start of the case.
@@ -53,14 +53,14 @@ class Driver {
 
   void run_node_worker(const std::string& node, bool labels);
   void run_pod_worker(const json::object& args);
-  void perform(const sync::lifecycle::Wishes& wishes);
+  void perform(const sync::lifecycle::Intents& intents);
   void perform(const sync::lifecycle::Effects& effects);
   void perform_one(const sync::lifecycle::UpdateNodeStatus& update);
   void perform_one(const sync::lifecycle::PatchTaints& patch);
   void perform_one(const sync::lifecycle::RecordEvent& event);
   void perform_one(const sync::lifecycle::MarkPods& marking);
   void perform_one(const sync::lifecycle::EvictPods& eviction);
-  void perform_one(const sync::lifecycle::WithholdEvictions& /*wish*/) {}
+  void perform_one(const sync::lifecycle::WithholdEvictions& /*intent*/) {}
   sync::lifecycle::Outcome mark_pods(const std::string& node);
   sync::lifecycle::Outcome mark_pod(const sync::lifecycle::MarkPodNotReady& marking);
   sync::lifecycle::Outcome evict_pods(const std::string& node, std::vector<std::string> pods);
@@ -69,13 +69,13 @@ class Driver {
   sync::lifecycle::Options options_;
   WallTime epoch_;
   bool watched_;
-  World world_;
-  Hands hands_;
+  SimulatedApiServer server_;
+  EffectPerformer performer_;
   Calls calls_;
   std::unique_ptr<sync::lifecycle::Fleet> fleet_;
   std::unique_ptr<sync::lifecycle::TaintEviction> eviction_;
   sync::lifecycle::PodIndex pods_;
-  std::deque<sync::lifecycle::Wish> wishes_;
+  std::deque<sync::lifecycle::Intent> intents_;
   MonoTime now_{};
   WallTime wall_{};
   std::optional<json::value> result_;

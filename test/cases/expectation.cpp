@@ -46,7 +46,7 @@ bool in_range(const json::value& wanted, int found) {
 }
 
 Difference check_writes(const json::object& wanted, const Driver& driver, bool exact) {
-  const auto& writes = driver.world().writes();
+  const auto& writes = driver.server().writes();
   for (const auto& field : wanted) {
     const auto found = writes.find(std::string(field.key()));
     const int count = found == writes.end() ? 0 : found->second;
@@ -62,7 +62,7 @@ Difference check_writes(const json::object& wanted, const Driver& driver, bool e
 
 Difference check_attempts(const json::object& wanted, const Driver& driver) {
   for (const auto& field : wanted) {
-    const auto& attempts = driver.world().delete_attempts();
+    const auto& attempts = driver.server().delete_attempts();
     const auto found = attempts.find(std::string(field.key()));
     const int count = found == attempts.end() ? 0 : found->second;
     if (!in_range(field.value(), count)) {
@@ -144,20 +144,20 @@ Difference check_metrics(const json::array& wanted, const Driver& driver) {
 Difference check_key(std::string_view key, const json::value& wanted, const json::object& expected,
                      const Driver& driver, std::string_view variant) {
   if (key == "result") return check_result(wanted, driver);
-  if (key == "nodes") return check_nodes(object_of(wanted), driver.world());
-  if (key == "pods") return check_pods(object_of(wanted), driver.world());
+  if (key == "nodes") return check_nodes(object_of(wanted), driver.server());
+  if (key == "pods") return check_pods(object_of(wanted), driver.server());
   if (key == "zones") {
     return check_zones(object_of(wanted), driver, flag(expected, "zonesExact"));
   }
   if (key == "podsDeleted") {
-    return differ(key, sorted(wanted), sorted(driver.world().pods_deleted()));
+    return differ(key, sorted(wanted), sorted(driver.server().pods_deleted()));
   }
   if (key == "deleteAttempts") return check_attempts(object_of(wanted), driver);
   if (key == "writes") {
     return check_writes(object_of(wanted), driver, flag(expected, "writesExact"));
   }
   if (key == "events") {
-    return check_events(array_of(wanted), driver.hands().events(), variant,
+    return check_events(array_of(wanted), driver.performer().events(), variant,
                         flag(expected, "eventsExact"));
   }
   if (key == "scheduled") return check_scheduled(object_of(wanted), driver);

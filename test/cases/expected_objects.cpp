@@ -124,21 +124,22 @@ Difference check_object(const std::string& name, const json::object& wanted,
 
 }  // namespace
 
-Difference check_nodes(const json::object& wanted, const World& world) {
+Difference check_nodes(const json::object& wanted, const SimulatedApiServer& server) {
   for (const auto& field : wanted) {
     const std::string name(field.key());
-    const json::object* node = world.find_object("Node", "", name);
+    const json::object* node = server.find_object("Node", "", name);
     auto difference = check_object("node " + name, object_of(field.value()), node, check_node);
     if (difference) return difference;
   }
   return std::nullopt;
 }
 
-Difference check_pods(const json::object& wanted, const World& world) {
+Difference check_pods(const json::object& wanted, const SimulatedApiServer& server) {
   for (const auto& field : wanted) {
     const std::string key(field.key());
     const auto slash = key.find('/');
-    const json::object* pod = world.find_object("Pod", key.substr(0, slash), key.substr(slash + 1));
+    const json::object* pod =
+        server.find_object("Pod", key.substr(0, slash), key.substr(slash + 1));
     auto difference = check_object("pod " + key, object_of(field.value()), pod, check_pod);
     if (difference) return difference;
   }

@@ -8,7 +8,7 @@
 #include "platform/random.h"
 #include "platform/text.h"
 #include "store/recover.h"
-#include "test/fault/stories.h"
+#include "test/fault/scenarios.h"
 #include "test/support/fault_vfs.h"
 #include "test/support/scratch_dir.h"
 #include "test/unit/store/outcome.h"
@@ -18,13 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class DamageTest : public testing::TestWithParam<StoryKind> {
+class DamageTest : public testing::TestWithParam<FaultScenarioKind> {
  protected:
   void SetUp() override {
     test::follow({});  // no faults; and no real syncs, which take most of the time
-    auto story = value(open_story(GetParam(), whole_, "fault"));
-    for (std::size_t number = 0; number < story_steps; ++number) {
-      ASSERT_EQ(said(story->step(number)), "ok");
+    auto scenario = value(open_scenario(GetParam(), whole_, "fault"));
+    for (std::size_t number = 0; number < scenario_steps; ++number) {
+      ASSERT_EQ(said(scenario->step(number)), "ok");
     }
   }
 
@@ -74,9 +74,9 @@ TEST_P(DamageTest, AScribbledPageIsQuarantined) {
     ++quarantined;
     EXPECT_EQ(recovered.damage->file, file.string() + ".damaged-100");
     EXPECT_TRUE(fs::exists(recovered.damage->file));
-    auto story = value(GetParam().open(std::move(recovered.database)));
-    EXPECT_EQ(value(story->state()), states_of(GetParam()).front());
-    EXPECT_EQ(said(story->step(0)), "ok");
+    auto scenario = value(GetParam().open(std::move(recovered.database)));
+    EXPECT_EQ(value(scenario->state()), states_of(GetParam()).front());
+    EXPECT_EQ(said(scenario->step(0)), "ok");
   }
   // Damage in free pages, or in those that hold only the middle of a long value, is not detected.
   EXPECT_GT(quarantined, 5u);
@@ -102,8 +102,8 @@ TEST_P(DamageTest, AnyScribbleIsAnErrorOrHarmlessNeverACrash) {
       EXPECT_EQ(recovered.error().code, Errc::invalid) << recovered.error().what;
       continue;
     }
-    auto story = GetParam().open(std::move(recovered->database));
-    const auto state = story ? (*story)->state() : fail(story.error());
+    auto scenario = GetParam().open(std::move(recovered->database));
+    const auto state = scenario ? (*scenario)->state() : fail(scenario.error());
     const Errc code = state ? Errc::corrupt : state.error().code;
     EXPECT_EQ(code, Errc::corrupt) << state.error().what;
     if (!state || GetParam().name == "revisions") continue;  // the lab's values have no checksum
@@ -113,7 +113,7 @@ TEST_P(DamageTest, AnyScribbleIsAnErrorOrHarmlessNeverACrash) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, DamageTest, testing::ValuesIn(story_kinds()),
+INSTANTIATE_TEST_SUITE_P(, DamageTest, testing::ValuesIn(scenario_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
 }  // namespace

@@ -1,7 +1,7 @@
 // A disk that is full or broken, once or for a while: operations return errors, and the store works
 // again afterwards.
 
-#include "test/fault/stories.h"
+#include "test/fault/scenarios.h"
 #include "test/support/fault_vfs.h"
 #include "test/support/scratch_dir.h"
 #include "test/unit/store/outcome.h"
@@ -33,17 +33,17 @@ const Trouble troubles[] = {
     {"broken_for_long", DiskFault::broken, lasting, false, Errc::unavailable},
 };
 
-class DiskTest : public testing::TestWithParam<std::tuple<StoryKind, Trouble>> {
+class DiskTest : public testing::TestWithParam<std::tuple<FaultScenarioKind, Trouble>> {
  protected:
-  const StoryKind& kind() { return std::get<0>(GetParam()); }
+  const FaultScenarioKind& kind() { return std::get<0>(GetParam()); }
   const Trouble& trouble() { return std::get<1>(GetParam()); }
 
   // Opens the story; if that fails, again after the trouble is over.
-  std::unique_ptr<Story> open(const fs::path& file) {
-    auto story = open_story(kind(), file, "fault");
-    if (story) return std::move(story).value();
-    meet(story.error());
-    return value(open_story(kind(), file, "fault"));
+  std::unique_ptr<FaultScenario> open(const fs::path& file) {
+    auto scenario = open_scenario(kind(), file, "fault");
+    if (scenario) return std::move(scenario).value();
+    meet(scenario.error());
+    return value(open_scenario(kind(), file, "fault"));
   }
 
   void meet(const Error& error) {
@@ -67,24 +67,24 @@ TEST_P(DiskTest, WorksAgainWhenTheTroubleIsOver) {
                   .fail_steps = trouble().steps,
                   .fault = trouble().fault,
                   .tear = trouble().tear});
-    std::unique_ptr<Story> story = open(file);
-    for (std::size_t number = 0; number < story_steps; ++number) {
-      if (auto done = story->step(number); !done) {
+    std::unique_ptr<FaultScenario> scenario = open(file);
+    for (std::size_t number = 0; number < scenario_steps; ++number) {
+      if (auto done = scenario->step(number); !done) {
         meet(done.error());
-        ASSERT_EQ(value(story->state()), states[number]) << "a failed step was written partly";
-        ASSERT_EQ(said(story->step(number)), "ok");
+        ASSERT_EQ(value(scenario->state()), states[number]) << "a failed step was written partly";
+        ASSERT_EQ(said(scenario->step(number)), "ok");
       }
     }
-    EXPECT_EQ(value(story->state()), states.back());
-    story.reset();  // closing writes as well, and cannot report errors
+    EXPECT_EQ(value(scenario->state()), states.back());
+    scenario.reset();  // closing writes as well, and cannot report errors
     reached = met_ || test::fault_counts().steps >= fail_from;
     test::follow({});
-    EXPECT_EQ(value(value(open_story(kind(), file, "fault"))->state()), states.back());
+    EXPECT_EQ(value(value(open_scenario(kind(), file, "fault"))->state()), states.back());
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(, DiskTest,
-                         testing::Combine(testing::ValuesIn(story_kinds()),
+                         testing::Combine(testing::ValuesIn(scenario_kinds()),
                                           testing::ValuesIn(troubles)),
                          [](const auto& test) {
                            return std::get<0>(test.param).name + "_" + std::get<1>(test.param).name;

@@ -8,7 +8,7 @@
 
 #include "store/outbox.h"
 #include "store/recover.h"
-#include "test/fault/stories.h"
+#include "test/fault/scenarios.h"
 #include "test/support/scratch_dir.h"
 #include "test/unit/store/outcome.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class PlaceTest : public testing::TestWithParam<StoryKind> {
+class PlaceTest : public testing::TestWithParam<FaultScenarioKind> {
  protected:
   Result<Recovered> recover() { return open_or_rebuild(file_, {}, GetParam().schema, WallTime{}); }
 
@@ -28,8 +28,8 @@ class PlaceTest : public testing::TestWithParam<StoryKind> {
 TEST_P(PlaceTest, AFileRemovedUnderUsIsNoticedByTheNextWrite) {
   for (const char* gone : {"removed", "renamed", "replaced"}) {
     SCOPED_TRACE(gone);
-    auto story = value(open_story(GetParam(), file_, ""));
-    ASSERT_EQ(said(story->step(0)), "ok");
+    auto scenario = value(open_scenario(GetParam(), file_, ""));
+    ASSERT_EQ(said(scenario->step(0)), "ok");
     const fs::path elsewhere = scratch_.path() / "elsewhere";
     if (gone == std::string("removed")) {
       fs::remove(file_);
@@ -37,13 +37,13 @@ TEST_P(PlaceTest, AFileRemovedUnderUsIsNoticedByTheNextWrite) {
       fs::rename(file_, elsewhere);
     }
     if (gone == std::string("replaced")) std::ofstream(file_) << "";
-    EXPECT_EQ(said(story->step(1)), "unavailable: story.db: the file was moved or removed");
-    story.reset();
+    EXPECT_EQ(said(scenario->step(1)), "unavailable: story.db: the file was moved or removed");
+    scenario.reset();
     for (const char* suffix : {"", "-wal"}) fs::remove(file_.string() + suffix);
     fs::remove(elsewhere);
-    story = value(open_story(GetParam(), file_, ""));
-    EXPECT_EQ(said(story->step(0)), "ok");
-    story.reset();
+    scenario = value(open_scenario(GetParam(), file_, ""));
+    EXPECT_EQ(said(scenario->step(0)), "ok");
+    scenario.reset();
     fs::remove(file_);
   }
 }
@@ -54,16 +54,16 @@ TEST_P(PlaceTest, WhatIsNoDatabaseIsSetAside) {
     Recovered recovered = value(recover());
     ASSERT_TRUE(recovered.damage);
     EXPECT_EQ(fs::file_size(recovered.damage->file), content.size());
-    auto story = value(GetParam().open(std::move(recovered.database)));
-    EXPECT_EQ(said(story->step(0)), "ok");
+    auto scenario = value(GetParam().open(std::move(recovered.database)));
+    EXPECT_EQ(said(scenario->step(0)), "ok");
   }
 }
 
 TEST_P(PlaceTest, ATruncatedFileIsSetAside) {
   {
-    auto story = value(open_story(GetParam(), file_, ""));
-    for (std::size_t number = 0; number < story_steps; ++number) {
-      ASSERT_EQ(said(story->step(number)), "ok");
+    auto scenario = value(open_scenario(GetParam(), file_, ""));
+    for (std::size_t number = 0; number < scenario_steps; ++number) {
+      ASSERT_EQ(said(scenario->step(number)), "ok");
     }
   }
   std::ofstream(file_.string() + "-wal") << "x";  // the last process did not stop properly
@@ -73,7 +73,7 @@ TEST_P(PlaceTest, ATruncatedFileIsSetAside) {
 }
 
 // Opens the file as a user who may not write to the directory, and returns the error.
-std::string said_without_rights(const fs::path& directory, const StoryKind& kind) {
+std::string said_without_rights(const fs::path& directory, const FaultScenarioKind& kind) {
   fs::permissions(directory, fs::perms::owner_read | fs::perms::owner_exec |
                                  fs::perms::others_read | fs::perms::others_exec);
   int pipe[2];
@@ -110,8 +110,8 @@ TEST_P(PlaceTest, ANewerProgramsFileIsRefusedOrWalkedDown) {
   const Schema schema{GetParam().schema.kind, newer};
   {
     Recovered recovered = value(open_or_rebuild(file_, {}, schema, WallTime{}));
-    auto story = value(GetParam().open(std::move(recovered.database)));
-    ASSERT_EQ(said(story->step(0)), "ok");
+    auto scenario = value(GetParam().open(std::move(recovered.database)));
+    ASSERT_EQ(said(scenario->step(0)), "ok");
   }
   {
     Database database = value(Database::open(file_, {}));
@@ -130,11 +130,11 @@ TEST_P(PlaceTest, ANewerProgramsFileIsRefusedOrWalkedDown) {
   }
   Recovered recovered = value(recover());
   EXPECT_FALSE(recovered.damage);
-  auto story = value(GetParam().open(std::move(recovered.database)));
-  EXPECT_EQ(value(story->state()), states_of(GetParam()).at(1));
+  auto scenario = value(GetParam().open(std::move(recovered.database)));
+  EXPECT_EQ(value(scenario->state()), states_of(GetParam()).at(1));
 }
 
-INSTANTIATE_TEST_SUITE_P(, PlaceTest, testing::ValuesIn(story_kinds()),
+INSTANTIATE_TEST_SUITE_P(, PlaceTest, testing::ValuesIn(scenario_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
 }  // namespace

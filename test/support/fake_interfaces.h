@@ -19,8 +19,8 @@ class FakeInterfaces final : public net::Interfaces {
   };
   struct State {
     std::map<std::string, Device> devices;
-    std::vector<std::string> deeds;  // changes: "add dummy a", "up 1", "add 10.0.0.1/32"
-    std::optional<Error> refusal;    // if set, every change fails with it
+    std::vector<std::string> operations;  // changes: "add dummy a", "up 1", "add 10.0.0.1/32"
+    std::optional<Error> refusal;         // if set, every change fails with it
   };
 
   // `state` is borrowed.
@@ -66,9 +66,9 @@ class FakeInterfaces final : public net::Interfaces {
   static std::string text(const net::InterfaceAddress& address) {
     return address.address.to_string() + "/" + std::to_string(address.prefix_bits);
   }
-  Status change(const std::string& deed) {
-    if (state_.refusal) return fail(deed, *state_.refusal);
-    state_.deeds.push_back(deed);
+  Status change(const std::string& operation) {
+    if (state_.refusal) return fail(operation, *state_.refusal);
+    state_.operations.push_back(operation);
     return {};
   }
   Device& device(int index) {

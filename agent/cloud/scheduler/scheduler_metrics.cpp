@@ -112,11 +112,11 @@ void SchedulerMetrics::read_queue(const schedule::Queue& queue) {
   }
 }
 
-std::string SchedulerMetrics::text(const schedule::ClusterState& books) {
-  read_queue(books.queue());
-  const std::pair<const char*, std::size_t> sizes[] = {{"nodes", books.cluster().nodes().size()},
-                                                       {"pods", books.cluster().pods()},
-                                                       {"assumed_pods", books.assumed()}};
+std::string SchedulerMetrics::text(const schedule::ClusterState& state) {
+  read_queue(state.queue());
+  const std::pair<const char*, std::size_t> sizes[] = {{"nodes", state.cluster().nodes().size()},
+                                                       {"pods", state.cluster().pods()},
+                                                       {"assumed_pods", state.assumed()}};
   for (const auto& [type, count] : sizes) {
     metrics_
         .gauge("scheduler_cache_size",

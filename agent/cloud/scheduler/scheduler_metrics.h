@@ -33,7 +33,7 @@ class SchedulerMetrics {
   void prepared(bool well, Duration took);
 
   // The metrics in Prometheus' text format.
-  [[nodiscard]] std::string text(const sync::schedule::ClusterState& books);
+  [[nodiscard]] std::string text(const sync::schedule::ClusterState& state);
 
  private:
   static double seconds(Duration duration) {

@@ -30,7 +30,7 @@ struct SchedulerSettings {
 void add_options(config::Options& options, SchedulerSettings& settings);
 
 // How one extender is used and reached.
-struct ExtenderPlan : sync::schedule::ExtenderUse {
+struct ExtenderPlan : sync::schedule::ExtenderConfig {
   Duration timeout = std::chrono::seconds(5);
   ServerUrl server;
   tls::ClientSettings tls;

@@ -71,9 +71,9 @@ SchedulerService::SchedulerService(asio::any_io_executor executor, Settings sett
       workers_(threads_of(settings_.plan)),
       machine_(options_of(settings_.plan, workers_), clock.mono(), Random::from_entropy()),
       metrics_(settings_.plan.name),
-      journal_(machine_, metrics_, clock),
+      observer_(machine_, metrics_, clock),
       performer_(executor, settings_.plan.name, std::move(extenders), limited_, clock, random_),
-      runner_(executor, machine_, performer_, clock, effect_limits, &journal_),
+      runner_(executor, machine_, performer_, clock, effect_limits, &observer_),
       clock_(clock),
       tasks_(executor) {}
 

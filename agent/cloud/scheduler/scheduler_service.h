@@ -13,8 +13,8 @@
 #include "agent/client/limited_client.h"
 #include "agent/cloud/cluster_feeds.h"
 #include "agent/cloud/leader.h"
-#include "agent/cloud/scheduler/scheduler_journal.h"
 #include "agent/cloud/scheduler/scheduler_metrics.h"
+#include "agent/cloud/scheduler/scheduler_observer.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/workers.h"
 
@@ -87,7 +87,7 @@ class SchedulerService {
   loop::Workers workers_;
   sync::schedule::Scheduler machine_;
   SchedulerMetrics metrics_;
-  SchedulerJournal journal_;
+  SchedulerObserver observer_;
   SchedulerPerformer performer_;
   SchedulerRunner runner_;
   ClusterFeeds::Subscription needs_;

@@ -114,12 +114,12 @@ std::vector<std::pair<std::string, WallTime>> certificates_of(const NodeIdentity
 
 }  // namespace
 
-Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
-             const NodeLease& lease, const Clock& clock)
+Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
+             OfflineStore& offline_store, const NodeLease& lease, const Clock& clock)
     : options_(options),
       scopes_(scopes),
       uplink_(uplink),
-      ledger_(ledger),
+      offline_store_(offline_store),
       lease_(lease),
       clock_(clock),
       readiness_(scopes, clock) {}
@@ -155,7 +155,7 @@ http::Response Admin::answer(const http::Request& request, const Query& query) {
 http::Response Admin::ready() const {
   bool cached = false;
   for (const auto& [key, scope] : scopes_.all()) cached = cached || scope->cache().complete();
-  if (cached || uplink_.link().may_ask()) return plain(200, "ok");
+  if (cached || uplink_.link().allows_reads()) return plain(200, "ok");
   return plain(503, "nothing is cached and the cloud is unreachable: " + uplink_.link().reason());
 }
 
@@ -276,7 +276,7 @@ http::Response Admin::metrics() {
         extent.complete);
   gauge("holdfast_edge_cache_objects", "Objects in all cached lists.", extent.objects);
   gauge("holdfast_edge_cache_bytes", "Bytes of the objects in all cached lists.", extent.bytes);
-  if (const auto outbox = ledger_.outbox().size()) {
+  if (const auto outbox = offline_store_.outbox().size()) {
     gauge("holdfast_edge_outbox_entries", "Writes that wait for the cloud.", outbox->entries);
     gauge("holdfast_edge_outbox_bytes", "Bytes of the writes that wait for the cloud.",
           outbox->bytes);
@@ -309,7 +309,7 @@ http::Response Admin::metrics() {
 
 http::Response Admin::status() {
   const Extent extent = extent_of(scopes_);
-  const auto outbox = ledger_.outbox().size();
+  const auto outbox = offline_store_.outbox().size();
   const http::Traffic traffic = uplink_.traffic();
   const auto usage = proc::disk_usage();
   std::uint64_t database_bytes = 0;
@@ -380,7 +380,7 @@ http::Response Admin::journal(const Query& query) {
       .from = parse_int<std::int64_t>(query.get("from")).value_or(0),
       .limit = parse_int<std::size_t>(query.get("limit")).value_or(1000),
       .subject = std::string(query.get("subject"))};
-  const auto records = ledger_.journal().read(wanted);
+  const auto records = offline_store_.journal().read(wanted);
   if (!records) return to_response(sync::wire::status::from_error(records.error()));
   return json_response(200, journal_json(*records) + "\n");
 }

@@ -22,7 +22,7 @@
 #include "agent/edge/forward/node_lease.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/identity/node_identity.h"
-#include "agent/edge/offline/ledger.h"
+#include "agent/edge/offline/offline_store.h"
 #include "agent/edge/options/options.h"
 #include "platform/http/message.h"
 #include "platform/http/server.h"
@@ -32,7 +32,7 @@ namespace holdfast::agent {
 
 class Admin {
  public:
-  Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Ledger& ledger,
+  Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, OfflineStore& offline_store,
         const NodeLease& lease, const Clock& clock);
 
   // Sets the identity whose certificates are reported. It must outlive this.
@@ -74,7 +74,7 @@ class Admin {
   const EdgeOptions& options_;
   Scopes& scopes_;
   Uplink& uplink_;
-  Ledger& ledger_;
+  OfflineStore& offline_store_;
   const NodeLease& lease_;
   const Clock& clock_;
   const NodeIdentity* identity_ = nullptr;

@@ -108,7 +108,7 @@ http::Response Ota::pods() const {
 }
 
 asio::awaitable<http::Response> Ota::begin(Target target, std::string authorization) {
-  if (!uplink_.link().may_ask()) {
+  if (!uplink_.link().allows_reads()) {
     co_return unavailable(uplink_, "an upgrade needs the API server");
   }
   ApiRequest look{.target = target.path(), .authorization = authorization};

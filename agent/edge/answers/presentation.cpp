@@ -93,12 +93,13 @@ std::string warning_header(std::string_view text) {
   return value + '"';
 }
 
-Presentation::Presentation(const EdgeOptions& options, Uplink& uplink, AnswerKeeper& keeper,
+Presentation::Presentation(const EdgeOptions& options, Uplink& uplink, AnswerCache& answer_cache,
                            const Clock& clock)
-    : options_(options), uplink_(uplink), keeper_(keeper), clock_(clock) {}
+    : options_(options), uplink_(uplink), answer_cache_(answer_cache), clock_(clock) {}
 
 void Presentation::prepare(RoutedRequest& request) const {
-  if (uplink_.link().may_ask() || request.accept.encoding() || !request.accept.json_form()) return;
+  if (uplink_.link().allows_reads() || request.accept.encoding() || !request.accept.json_form())
+    return;
   request.inner_accept =
       sync::wire::Accept::parse(sync::wire::content_type(sync::wire::Encoding::json));
 }
@@ -142,17 +143,17 @@ http::Response Presentation::print(const RoutedRequest& request, sync::wire::For
 
 void Presentation::remember(const RoutedRequest& request, const http::Response& response) {
   if (response.stream || sync::printing::has_columns(request.info)) return;
-  if (!keeper_.may_keep(request.caller)) return;
+  if (!answer_cache_.may_keep(request.caller)) return;
   if (!response.headers.get("content-type").starts_with("application/json")) return;
   auto seen = sync::printing::remember_table(seen_tables(request), response.body);
   if (!seen) return;  // The answer is no table: nothing to remember.
-  keeper_.put(request, table_key(request.info),
-              {.status = 200, .content_type = "application/json", .bytes = *std::move(seen)});
+  answer_cache_.put(request, table_key(request.info),
+                    {.status = 200, .content_type = "application/json", .bytes = *std::move(seen)});
 }
 
 std::string Presentation::seen_tables(const RoutedRequest& request) {
   if (sync::printing::has_columns(request.info)) return {};
-  const auto kept = keeper_.find(request.caller, table_key(request.info));
+  const auto kept = answer_cache_.find(request.caller, table_key(request.info));
   return kept ? kept->bytes : std::string();
 }
 

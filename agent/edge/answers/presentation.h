@@ -14,7 +14,7 @@
 
 #include <string_view>
 
-#include "agent/edge/cache/answer_keeper.h"
+#include "agent/edge/cache/answer_cache.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/options/options.h"
 #include "agent/edge/route/answer.h"
@@ -31,7 +31,7 @@ namespace holdfast::agent {
 
 class Presentation {
  public:
-  Presentation(const EdgeOptions& options, Uplink& uplink, AnswerKeeper& keeper,
+  Presentation(const EdgeOptions& options, Uplink& uplink, AnswerCache& answer_cache,
                const Clock& clock);
 
   // While the cloud is unreachable, a request that accepts only a table or metadata is answered
@@ -52,7 +52,7 @@ class Presentation {
 
   const EdgeOptions& options_;
   Uplink& uplink_;
-  AnswerKeeper& keeper_;
+  AnswerCache& answer_cache_;
   const Clock& clock_;
 };
 

@@ -9,7 +9,7 @@
 namespace holdfast::agent {
 namespace {
 
-using sync::autonomy::Leftover;
+using sync::autonomy::DropReason;
 
 constexpr auto slept = std::chrono::minutes(1);
 constexpr auto trim_interval = std::chrono::seconds(2);
@@ -28,9 +28,9 @@ Housekeeping::Housekeeping(const EdgeOptions& options, Scopes& scopes, const Upl
       databases_(std::move(databases)),
       clock_(clock),
       began_(clock.mono()),
-      heard_at_(clock.mono()) {
-  for (const Leftover reason : {Leftover::unused, Leftover::foreign, Leftover::events,
-                                Leftover::orphaned, Leftover::gone}) {
+      last_request_at_(clock.mono()) {
+  for (const DropReason reason : {DropReason::unused, DropReason::foreign, DropReason::events,
+                                  DropReason::orphaned, DropReason::gone}) {
     dropped_[to_string(reason)] = 0;
   }
 }
@@ -45,10 +45,10 @@ asio::awaitable<void> Housekeeping::run() {
     co_await loop::sleep_until(next);
     // Time spent in suspend does not count as idle time, because no client could ask.
     if (clock_.mono() - next > slept) began_ = clock_.mono();
-    const bool connected = uplink_.link().may_ask();
+    const bool connected = uplink_.link().allows_reads();
     if (clock_.mono() >= sweep_due) {
       sweep_due = clock_.mono() + sweep_interval;
-      if (connected) drop_leftovers(true);
+      if (connected) drop_unneeded_scopes(true);
     }
     if (clock_.mono() >= due) {
       due = clock_.mono() + options_.housekeeping_interval;
@@ -66,9 +66,9 @@ sync::autonomy::ScopeUse Housekeeping::use_of(const LocalScope& scope) const {
   use.name = scope.object_name();
   use.foreign = key.owner != node_owner;
   use.watched = scope.watched();
-  use.owes = scope.cache().has_local_events();
+  use.has_unsent_writes = scope.cache().has_local_events();
   use.gone = scope.cache().complete() && scope.cache().objects().empty();
-  use.for_pods_only = !use.foreign && scope.only_kubelet_asked();
+  use.for_pods_only = !use.foreign && scope.only_kubelet_requested();
   use.idle_in_run = now - std::max(began_, scope.used_at());
   // The stored time of the last use only counts if the scope was not used in this run.
   const bool in_this_run = scope.used_at() >= began_;
@@ -78,36 +78,37 @@ sync::autonomy::ScopeUse Housekeeping::use_of(const LocalScope& scope) const {
 
 void Housekeeping::pass() {
   scopes_.remember_use();
-  drop_leftovers(false);
+  drop_unneeded_scopes(false);
   if (auto removed = scopes_.remove_expired_answers(); !removed) {
     log_error("expired answers not removed", {{"error", removed.error()}});
   }
 }
 
-void Housekeeping::drop_leftovers(bool one_object) {
+void Housekeeping::drop_unneeded_scopes(bool one_object) {
   needs_.update();
-  std::vector<std::pair<ScopePtr, Leftover>> leftovers;
+  std::vector<std::pair<ScopePtr, DropReason>> unneeded;
   for (const auto& [key, scope] : scopes_.all()) {
     const sync::autonomy::ScopeUse use = use_of(*scope);
     if (one_object && !use.holds_one()) continue;
-    const Leftover leftover = sync::autonomy::judge_scope(use, needs_.all(), options_.housekeeping);
-    if (leftover != Leftover::no) leftovers.emplace_back(scope, leftover);
+    const DropReason reason =
+        sync::autonomy::drop_reason_of(use, needs_.all(), options_.housekeeping);
+    if (reason != DropReason::no) unneeded.emplace_back(scope, reason);
   }
-  for (const auto& [scope, leftover] : leftovers) {
+  for (const auto& [scope, reason] : unneeded) {
     if (auto gone = scopes_.drop(*scope); !gone) {
       log_error("scope not dropped", {{"path", scope->path()}, {"error", gone.error()}});
       continue;
     }
-    ++dropped_[to_string(leftover)];
+    ++dropped_[to_string(reason)];
     log_info("scope dropped", {{"path", scope->path()},
                                {"fields", scope->key().field_selector},
-                               {"why", to_string(leftover)}});
+                               {"why", to_string(reason)}});
   }
 }
 
 bool Housekeeping::trim() {
   bool more = false;
-  const Duration idle = clock_.mono() - heard_at_;
+  const Duration idle = clock_.mono() - last_request_at_;
   for (store::Database* database : databases_) {
     const auto pages = database->pages();
     if (!pages) {

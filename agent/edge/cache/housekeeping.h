@@ -34,7 +34,7 @@ class Housekeeping {
   asio::awaitable<void> run();
 
   // Reports a request of a local client. Trimming waits until clients are idle.
-  void note_client_request() { heard_at_ = clock_.mono(); }
+  void note_client_request() { last_request_at_ = clock_.mono(); }
 
   // Number of scopes dropped since the start, by reason.
   using Dropped = std::map<std::string_view, std::uint64_t>;
@@ -44,7 +44,7 @@ class Housekeeping {
   void pass();
   // Drops scopes that are not needed any more; with `one_object` only among those that hold one
   // object.
-  void drop_leftovers(bool one_object);
+  void drop_unneeded_scopes(bool one_object);
   [[nodiscard]] sync::autonomy::ScopeUse use_of(const LocalScope& scope) const;
   // Returns some free pages to the file system. Returns whether there may be more to return.
   bool trim();
@@ -56,7 +56,7 @@ class Housekeeping {
   std::vector<store::Database*> databases_;
   const Clock& clock_;
   MonoTime began_;  // start of the run, or when the machine last woke from suspend
-  MonoTime heard_at_;
+  MonoTime last_request_at_;
   Dropped dropped_;
 };
 

@@ -14,11 +14,11 @@ std::string_view LocalScope::object_name() const {
   return one ? fields.substr(by_name.size()) : "";
 }
 
-Feeding LocalScope::usual_feeding() const {
+FetchMode LocalScope::default_fetch_mode() const {
   const bool of_node = key_.owner == node_owner && !object_name().empty();
   return of_node && sync::autonomy::kind_got_by_name(key_.group, key_.resource)
-             ? Feeding::get
-             : Feeding::list_watch;
+             ? FetchMode::get
+             : FetchMode::list_watch;
 }
 
 std::string LocalScope::path() const {

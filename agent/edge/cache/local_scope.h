@@ -25,7 +25,7 @@ namespace asio = boost::asio;
 enum class ScopeNumber : std::uint64_t {};
 
 // How a scope is kept up to date.
-enum class Feeding : std::uint8_t {
+enum class FetchMode : std::uint8_t {
   list_watch,
   get,  // the one object that it holds is fetched by name; see sync::autonomy::kind_got_by_name()
 };
@@ -60,9 +60,9 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   [[nodiscard]] std::string_view object_name() const;
 
   // How the scope is fed before the API server was asked: a node may get some kinds by name only.
-  [[nodiscard]] Feeding usual_feeding() const;
-  [[nodiscard]] Feeding feeding() const { return feeding_; }
-  void feed_by(Feeding feeding) { feeding_ = feeding; }
+  [[nodiscard]] FetchMode default_fetch_mode() const;
+  [[nodiscard]] FetchMode fetch_mode() const { return fetch_mode_; }
+  void set_fetch_mode(FetchMode fetch_mode) { fetch_mode_ = fetch_mode; }
 
   // Whether the objects were copied from another scope and not received from the cloud since. A
   // derived scope is never written to disk.
@@ -73,7 +73,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
   void set_listed_at(MonoTime time) { listed_at_ = time; }
 
-  // Whether the scope can be refreshed. Only Feeders changes it.
+  // Whether the scope can be refreshed. Only ScopeReflectors changes it.
   [[nodiscard]] const ScopeHealth& health() const { return health_; }
   [[nodiscard]] ScopeHealth& health() { return health_; }
   // Whether the API server refuses to list or watch it (for example 403 or 404).
@@ -87,12 +87,13 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   void set_last_used(WallTime time) { last_used_ = time; }
   // Reports which component requested it. Components that run pods watch an object as long as a pod
   // needs it.
-  void note_asker(std::string_view agent) {
-    others_asked_ = others_asked_ || (agent != "kubelet" && agent != "holdfast-node");
+  void record_requester(std::string_view agent) {
+    has_other_requesters_ =
+        has_other_requesters_ || (agent != "kubelet" && agent != "holdfast-node");
   }
   // Whether only components that run pods have requested it in this run.
-  [[nodiscard]] bool only_kubelet_asked() const {
-    return used_at_ != MonoTime::min() && !others_asked_;
+  [[nodiscard]] bool only_kubelet_requested() const {
+    return used_at_ != MonoTime::min() && !has_other_requesters_;
   }
   // Marks a scope that only the agent itself reads and can do without if the node may not read it.
   void set_optional() { optional_ = true; }
@@ -131,14 +132,14 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   RowVersion row_version_;
   sync::watch::WatchCache cache_;
   loop::Event changed_;
-  Feeding feeding_ = Feeding::list_watch;
+  FetchMode fetch_mode_ = FetchMode::list_watch;
   MonoTime listed_at_ = MonoTime::min();
   ScopeHealth health_;
   MonoTime used_at_ = MonoTime::min();
   WallTime last_used_{};
   std::size_t accounted_ = 0;
   int watches_ = 0;
-  bool others_asked_ = false;
+  bool has_other_requesters_ = false;
   bool optional_ = false;
   bool derived_ = false;
   bool detached_ = false;

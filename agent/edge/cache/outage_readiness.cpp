@@ -30,10 +30,10 @@ json::value read(const LocalScope& scope, const sync::watch::CachedObject& objec
 
 // Only a scope that holds all objects of the resource, or this object by name, proves that the
 // object does not exist.
-sync::autonomy::Finding find_object(const Scopes& scopes,
-                                    const sync::autonomy::ObjectQuestion& wanted) {
+sync::autonomy::LookupResult find_object(const Scopes& scopes,
+                                         const sync::autonomy::ObjectLookup& wanted) {
   const sync::watch::ObjectKey name{std::string(wanted.namespace_name), std::string(wanted.name)};
-  sync::autonomy::Finding finding;
+  sync::autonomy::LookupResult finding;
   for (const auto& [key, scope] : scopes.all()) {
     if (!is_of(*scope, wanted.group, wanted.resource)) continue;
     if (const sync::watch::CachedObject* object = scope->cache().find(name)) {
@@ -143,20 +143,20 @@ json::object pod_json(const sync::autonomy::PodReadiness& pod) {
 
 }  // namespace
 
-Result<NodeReadiness> judge_node(Scopes& scopes, WallTime now) {
+Result<NodeReadiness> check_node_readiness(Scopes& scopes, WallTime now) {
   const ScopePtr pods = pods_of_node(scopes);
   if (!pods) return fail(Errc::unavailable, "the node's list of pods was never received");
   NodeReadiness node{.node_name = pods->key().field_selector.substr(node_selector.size())};
-  sync::autonomy::OutageKnowledge knowledge{.node_name = node.node_name, .now = now};
-  knowledge.find = [&scopes](const sync::autonomy::ObjectQuestion& wanted) {
+  sync::autonomy::ReadinessInput knowledge{.node_name = node.node_name, .now = now};
+  knowledge.find = [&scopes](const sync::autonomy::ObjectLookup& wanted) {
     return find_object(scopes, wanted);
   };
   knowledge.services_known = are_services_known(scopes);
   TRY(knowledge.tokens, stored_tokens(scopes));
   knowledge.attached = attached_volumes(scopes, node.node_name);
   for (const auto& [name, object] : pods->cache().objects()) {
-    TRY(auto verdict, judge_readiness(read(*pods, object), knowledge));
-    if (verdict) node.pods.push_back(*std::move(verdict));
+    TRY(auto readiness, check_readiness(read(*pods, object), knowledge));
+    if (readiness) node.pods.push_back(*std::move(readiness));
   }
   return node;
 }
@@ -173,7 +173,7 @@ json::object readiness_json(const Result<NodeReadiness>& readiness, WallTime now
 
 json::object OutageReadiness::document() {
   const WallTime now = clock_.wall();
-  return readiness_json(judge_node(scopes_, now), now);
+  return readiness_json(check_node_readiness(scopes_, now), now);
 }
 
 const OutageReadiness::Counts& OutageReadiness::counts() {
@@ -181,7 +181,7 @@ const OutageReadiness::Counts& OutageReadiness::counts() {
   if (counted_at_ && now - *counted_at_ < count_interval) return counts_;
   counted_at_ = now;
   counts_ = {};
-  const auto node = judge_node(scopes_, clock_.wall());
+  const auto node = check_node_readiness(scopes_, clock_.wall());
   if (!node) return counts_;
   counts_.known = true;
   for (const sync::autonomy::PodReadiness& pod : node->pods) {

@@ -21,7 +21,7 @@ struct NodeReadiness {
 };
 // Errors: unavailable (the node's list of pods was never received), those of reading pods and
 // stored tokens.
-[[nodiscard]] Result<NodeReadiness> judge_node(Scopes& scopes, WallTime now);
+[[nodiscard]] Result<NodeReadiness> check_node_readiness(Scopes& scopes, WallTime now);
 
 // {"known":true,"node":"n","checkedAt":TIME,"pods":[{"namespace":"a","name":"p","ready":false,
 // "until":TIME,"imagesChecked":true,"reasons":[{"reason":"secret","text":"..."}]}]}, or

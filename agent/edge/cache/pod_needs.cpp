@@ -25,8 +25,9 @@ std::int64_t generation_of(std::string_view pod) {
 
 }  // namespace
 
-PodNeeds::PodNeeds(const EdgeOptions& options, Scopes& scopes, Feeders& feeders, const Clock& clock)
-    : options_(options), scopes_(scopes), feeders_(feeders), clock_(clock) {
+PodNeeds::PodNeeds(const EdgeOptions& options, Scopes& scopes, ScopeReflectors& reflectors,
+                   const Clock& clock)
+    : options_(options), scopes_(scopes), reflectors_(reflectors), clock_(clock) {
   scopes_.on_need([this](const LocalScope& scope) { return is_needed(scope); });
 }
 
@@ -129,9 +130,9 @@ void PodNeeds::add_volumes() {
 std::vector<ScopePtr> PodNeeds::scopes_of(const sync::autonomy::NeededObject& object) const {
   std::vector<ScopePtr> found;
   for (const auto& [key, scope] : scopes_.all()) {
-    const bool same = scope->feeding() == Feeding::get && is_of_node(*scope, object.resource) &&
-                      key.namespace_name == object.namespace_name &&
-                      scope->object_name() == object.name;
+    const bool same =
+        scope->fetch_mode() == FetchMode::get && is_of_node(*scope, object.resource) &&
+        key.namespace_name == object.namespace_name && scope->object_name() == object.name;
     if (same) found.push_back(scope);
   }
   return found;
@@ -142,7 +143,7 @@ void PodNeeds::get(const sync::autonomy::NeededObject& object) {
   for (const ScopePtr& scope : known) {
     const bool fresh = scope->listed_at() != MonoTime::min() &&
                        clock_.mono() - scope->listed_at() < pod_needs_limits.fresh;
-    if (!fresh) feeders_.list_again({scope});
+    if (!fresh) reflectors_.list_again({scope});
   }
   const bool storage =
       object.resource == "persistentvolumes" || object.resource == "persistentvolumeclaims";

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/edge/cache/feeders.h"
+#include "agent/edge/cache/scope_reflectors.h"
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/options/options.h"
 #include "sync/autonomy/references.h"
@@ -30,7 +30,8 @@ struct PodNeedsLimits {
 class PodNeeds {
  public:
   // All references are borrowed.
-  PodNeeds(const EdgeOptions& options, Scopes& scopes, Feeders& feeders, const Clock& clock);
+  PodNeeds(const EdgeOptions& options, Scopes& scopes, ScopeReflectors& reflectors,
+           const Clock& clock);
 
   // Calls update() whenever scopes have changed. Runs until cancelled.
   asio::awaitable<void> follow();
@@ -65,7 +66,7 @@ class PodNeeds {
 
   const EdgeOptions& options_;
   Scopes& scopes_;
-  Feeders& feeders_;
+  ScopeReflectors& reflectors_;
   const Clock& clock_;
   Index pods_;
   std::string encoding_;  // of the scopes that hold pods

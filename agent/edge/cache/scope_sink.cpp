@@ -19,11 +19,11 @@ Requester requester_of(const store::ScopeKey& key) {
 
 }  // namespace
 
-ScopeSink::ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope)
-    : feeders_(feeders),
+ScopeSink::ScopeSink(ScopeReflectors& reflectors, Scopes& scopes, ScopePtr scope)
+    : reflectors_(reflectors),
       scopes_(scopes),
       scope_(std::move(scope)),
-      held_(feeders.held_bytes(), requester_of(scope_->key())) {}
+      held_(reflectors.receive_pool(), requester_of(scope_->key())) {}
 
 Status ScopeSink::try_replace(std::vector<std::string> items, const std::string& version,
                               const sync::wire::ScopeKind& kind) {
@@ -38,7 +38,7 @@ Status ScopeSink::try_replace(std::vector<std::string> items, const std::string&
   if (auto taken = scopes_.replace(*scope_, std::move(objects), *number, kind); !taken) {
     return taken;
   }
-  feeders_.note_success(*scope_, Part::list);
+  reflectors_.note_success(*scope_, Part::list);
   return {};
 }
 
@@ -52,17 +52,17 @@ Status ScopeSink::try_apply(const sync::wire::WatchEvent& event) {
                                        .key = std::move(object.first),
                                        .object = std::move(object.second)});
   if (!taken) return taken;
-  feeders_.note_success(*scope_, Part::watch);
+  reflectors_.note_success(*scope_, Part::watch);
   return {};
 }
 
 void ScopeSink::bookmark(const std::string& version) {
   if (const auto number = server_version(version)) scopes_.bookmark(*scope_, *number);
-  feeders_.note_success(*scope_, Part::watch);
+  reflectors_.note_success(*scope_, Part::watch);
 }
 
 void ScopeSink::list_failed(const sync::watch::Failure& failure) {
-  feeders_.note_failure(*scope_, Part::list, failure);
+  reflectors_.note_failure(*scope_, Part::list, failure);
 }
 
 void ScopeSink::watch_failed(const sync::watch::Failure& failure) {
@@ -70,13 +70,13 @@ void ScopeSink::watch_failed(const sync::watch::Failure& failure) {
   const ScopeFault fault = fault_of(failure);
   const bool unreadable = fault == ScopeFault::too_large || failure.code == Errc::corrupt;
   if (fault == ScopeFault::refused || unreadable) {
-    feeders_.note_failure(*scope_, Part::watch, failure);
+    reflectors_.note_failure(*scope_, Part::watch, failure);
   }
 }
 
 void ScopeSink::watch_opened() {
   // Opening ends a refusal. An unreadable watch must first deliver a readable event.
-  if (scope_->refused()) feeders_.note_success(*scope_, Part::watch);
+  if (scope_->refused()) reflectors_.note_success(*scope_, Part::watch);
 }
 
 // Shares the bytes with the cached object if they are equal, so that they are not held twice.

@@ -1,6 +1,6 @@
 // Writes the objects and events of a list-watch or a GET into a scope, within limits.
 //
-// Threading: the loop's thread only. Feeders, scopes and the scope must outlive it.
+// Threading: the loop's thread only. ScopeReflectors, scopes and the scope must outlive it.
 
 #pragma once
 
@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "agent/edge/cache/feeders.h"
+#include "agent/edge/cache/scope_reflectors.h"
 
 namespace holdfast::agent {
 
 class ScopeSink final : public ListWatchSink {
  public:
-  ScopeSink(Feeders& feeders, Scopes& scopes, ScopePtr scope);
+  ScopeSink(ScopeReflectors& reflectors, Scopes& scopes, ScopePtr scope);
 
   void replace(std::vector<std::string> items, const std::string& version,
                const sync::wire::ScopeKind& kind) override {
@@ -26,7 +26,7 @@ class ScopeSink final : public ListWatchSink {
                      const sync::wire::ScopeKind& kind) override;
   Status try_apply(const sync::wire::WatchEvent& event) override;
   void bookmark(const std::string& version) override;
-  Status try_hold(std::size_t bytes) override { return held_.set(bytes); }
+  Status try_reserve(std::size_t bytes) override { return held_.set(bytes); }
 
   void list_failed(const sync::watch::Failure& failure) override;
   void watch_failed(const sync::watch::Failure& failure) override;
@@ -39,10 +39,10 @@ class ScopeSink final : public ListWatchSink {
   // Parses an object's key and metadata. Errors: corrupt.
   [[nodiscard]] Result<Read> read(std::string item) const;
 
-  Feeders& feeders_;
+  ScopeReflectors& reflectors_;
   Scopes& scopes_;
   ScopePtr scope_;
-  HeldBytes held_;
+  ByteReservation held_;
 };
 
 }  // namespace holdfast::agent

@@ -140,7 +140,7 @@ ScopePtr Scopes::find(const store::ScopeKey& key) const {
 
 ScopePtr Scopes::make(const store::ScopeKey& key) {
   auto scope = std::make_shared<LocalScope>(executor_, key, ScopeNumber{++last_number_});
-  scope->feed_by(scope->usual_feeding());
+  scope->set_fetch_mode(scope->default_fetch_mode());
   scopes_[key] = scope;
   return scope;
 }

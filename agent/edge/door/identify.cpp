@@ -44,10 +44,10 @@ bool is_node_token(std::string_view credentials, const std::string& token) {
 }
 
 Result<Caller> identify(const http::Request& request, const EdgeOptions& options,
-                        const NodeProof& proof) {
+                        const NodeAuthentication& authentication) {
   Caller caller = begin(request, options);
   const std::string_view credentials = request.headers.get("authorization");
-  if (is_node_token(credentials, proof.token)) {
+  if (is_node_token(credentials, authentication.token)) {
     // The token alone proves the caller, also behind a relay, but only on this machine.
     if (!request.peer.owner)
       return fail(Errc::denied, "the node's token is only accepted from this machine");
@@ -64,7 +64,7 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
   if (sync::identity::is_kubelet_on_behalf_of_pod(request.headers.get("user-agent"))) {
     return fail(Errc::denied, "a probe or hook of a pod cannot act as the node");
   }
-  if (auto node = proof.of_peer(request.peer); !node) return fail(node.error());
+  if (auto node = authentication.of_peer(request.peer); !node) return fail(node.error());
   caller.owner = node_owner;
   return caller;
 }

@@ -13,7 +13,7 @@
 namespace holdfast::agent {
 
 // How a caller on loopback proves that it acts as the node.
-struct NodeProof {
+struct NodeAuthentication {
   // Checks a peer without credentials; see LocalCallers. Errors: denied.
   std::function<Status(const net::Peer& peer)> of_peer;
   // The secret of --node-token-file; "" for none.
@@ -26,11 +26,11 @@ struct NodeProof {
 
 // Identifies a caller of a plain listener. A caller with its own credentials uses them upstream,
 // and its reads are cached under them. A caller without credentials uses the node's identity if
-// `proof` shows that it is a process of the node, and nothing indicates that it acts for somebody
-// else: a web page (Origin header) or a pod (the kubelet's probes and hooks). A caller on this
-// machine that sends the node's token also uses the node's identity. Errors: denied.
+// `authentication` shows that it is a process of the node, and nothing indicates that it acts for
+// somebody else: a web page (Origin header) or a pod (the kubelet's probes and hooks). A caller on
+// this machine that sends the node's token also uses the node's identity. Errors: denied.
 [[nodiscard]] Result<Caller> identify(const http::Request& request, const EdgeOptions& options,
-                                      const NodeProof& proof);
+                                      const NodeAuthentication& authentication);
 
 // Checks the Host header of a request to a plain listener: the address that the caller connected
 // to, "localhost" on loopback, or one of `names`; a port must match. This refuses web pages that

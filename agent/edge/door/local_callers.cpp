@@ -7,7 +7,7 @@
 namespace holdfast::agent {
 namespace {
 
-constexpr std::size_t judged_max = 4096;  // connections of all listeners
+constexpr std::size_t classified_max = 4096;  // connections of all listeners
 
 Status denied(std::string why) { return fail(Errc::denied, std::move(why)); }
 
@@ -30,7 +30,7 @@ LocalCallers::LocalCallers(const EdgeOptions& options, const Clock& clock,
       {{"needed", "CAP_SYS_PTRACE"}});
 }
 
-Status LocalCallers::acts_as_node(const net::Peer& peer) {
+Status LocalCallers::check_acts_as_node(const net::Peer& peer) {
   if (!peer.owner) {
     return denied("only a process on this machine whose connection is still open needs no token");
   }
@@ -56,15 +56,15 @@ Status LocalCallers::acts_as_node(const net::Peer& peer) {
 
 sync::identity::LocalProcess LocalCallers::process_of(const net::SocketOwner& owner) {
   const SocketKey key{owner.cookie, owner.inode};
-  const auto known = judged_.find(key);
-  if (known != judged_.end()) return known->second;
+  const auto known = classified_.find(key);
+  if (known != classified_.end()) return known->second;
   const sync::identity::LocalProcess process = look_up(owner);
   // It may be found at the next request.
   if (process == sync::identity::LocalProcess::unknown) return process;
-  judged_.emplace(key, process);
+  classified_.emplace(key, process);
   order_.push_back(key);
-  if (order_.size() > judged_max) {
-    judged_.erase(order_.front());
+  if (order_.size() > classified_max) {
+    classified_.erase(order_.front());
     order_.pop_front();
   }
   return process;
@@ -91,7 +91,7 @@ sync::identity::LocalProcess LocalCallers::look_up(const net::SocketOwner& owner
   }
   for (std::string& cgroup : holder->cgroups) cgroup = seen_from_here(cgroup);
   const auto process =
-      sync::identity::judge_process(holder->program, holder->called, holder->cgroups);
+      sync::identity::classify_process(holder->program, holder->called, holder->cgroups);
   if (process == sync::identity::LocalProcess::host) holders_.remember(holder->pid);
   if (process == sync::identity::LocalProcess::relay) holders_.remember_relay(holder->pid);
   log_debug("local caller", {{"pid", holder->pid},

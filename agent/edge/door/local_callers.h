@@ -32,7 +32,7 @@ class LocalCallers {
                proc::SocketHolders holders = proc::SocketHolders());
 
   // Checks whether a peer without credentials acts as the node. Errors: denied, with the reason.
-  [[nodiscard]] Status acts_as_node(const net::Peer& peer);
+  [[nodiscard]] Status check_acts_as_node(const net::Peer& peer);
 
  private:
   [[nodiscard]] sync::identity::LocalProcess process_of(const net::SocketOwner& owner);
@@ -51,7 +51,7 @@ class LocalCallers {
   // are in cgroups below it.
   std::vector<std::string> containers_;
   std::map<SocketKey, sync::identity::LocalProcess>
-      judged_;  // by connection; the oldest are dropped
+      classified_;  // by connection; the oldest are dropped
   std::deque<SocketKey> order_;
 };
 

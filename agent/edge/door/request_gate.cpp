@@ -114,16 +114,18 @@ RequestGate::RequestGate(const EdgeOptions& options, LocalCallers& local, std::s
                          Metrics& metrics)
     : options_(options), local_(local), metrics_(metrics), names_(options.identity.serving_names) {
   names_.push_back(options.node_name);
-  proof_.token = std::move(node_token);
-  proof_.of_peer = [this](const net::Peer& peer) {
-    if (!options_.require_node_token) return local_.acts_as_node(peer);
+  authentication_.token = std::move(node_token);
+  authentication_.of_peer = [this](const net::Peer& peer) {
+    if (!options_.require_node_token) return local_.check_acts_as_node(peer);
     return Status(fail(Errc::denied, "callers act as the node only with the node's token"));
   };
 }
 
 http::Gate RequestGate::gate_of(Listener listener) {
   http::Gate gate;
-  gate.trusts = [this](const net::Peer& peer) { return local_.acts_as_node(peer).has_value(); };
+  gate.trusts = [this](const net::Peer& peer) {
+    return local_.check_acts_as_node(peer).has_value();
+  };
   gate.admit = [this, listener](const http::Request& head) { return admit(listener, head); };
   return gate;
 }
@@ -131,12 +133,12 @@ http::Gate RequestGate::gate_of(Listener listener) {
 Result<Caller> RequestGate::identify_at(Listener listener, const http::Request& request) {
   if (listener == Listener::tls || listener == Listener::admin_tls) {
     // The node's token must never be forwarded to the API server.
-    if (brings_node_token(request)) {
+    if (has_node_token(request)) {
       return fail(Errc::denied, "the node's token is only accepted on loopback");
     }
     return identify_over_tls(request, options_);
   }
-  return identify(request, options_, proof_);
+  return identify(request, options_, authentication_);
 }
 
 http::Admission RequestGate::admit(Listener listener, const http::Request& head) {

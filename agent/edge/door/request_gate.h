@@ -37,8 +37,8 @@ class RequestGate {
   // has been confirmed. Errors: denied.
   [[nodiscard]] Result<Caller> identify_at(Listener listener, const http::Request& request);
   // Whether the request carries the node's token, which must not be sent to the API server.
-  [[nodiscard]] bool brings_node_token(const http::Request& request) const {
-    return is_node_token(request.headers.get("authorization"), proof_.token);
+  [[nodiscard]] bool has_node_token(const http::Request& request) const {
+    return is_node_token(request.headers.get("authorization"), authentication_.token);
   }
   // The refusal for a caller who may not see a page of an admin listener; nothing if it may.
   // Liveness, readiness and metrics are public. Upgrades over the air are also for callers with a
@@ -54,7 +54,7 @@ class RequestGate {
 
   const EdgeOptions& options_;
   LocalCallers& local_;
-  NodeProof proof_;
+  NodeAuthentication authentication_;
   Metrics& metrics_;
   std::vector<std::string> names_;  // names of the plain listeners, in addition to their addresses
 };

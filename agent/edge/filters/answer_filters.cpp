@@ -33,12 +33,12 @@ store::ScopeKey own_key(const char* resource) {
           .encoding = encoding(sync::wire::Encoding::protobuf)};
 }
 
-bool leads_to_agent(Filter filter) {
+bool redirects_to_agent(Filter filter) {
   return filter == Filter::master_service || filter == Filter::forward_kube_svc_traffic ||
          filter == Filter::service_env_updater;
 }
 
-http::Response unfit(const Error& error) {
+http::Response cannot_filter(const Error& error) {
   return to_response(
       sync::wire::status::internal_error("the answer cannot be filtered: " + error.what));
 }
@@ -122,16 +122,16 @@ bool AnswerFilters::caches(const std::string& component) {
 // from disk.
 asio::awaitable<void> AnswerFilters::settle() {
   const MonoTime until = deadline();
-  while (config_.scope && !config_given_up_ && uplink_.link().may_ask()) {
+  while (config_.scope && !config_given_up_ && uplink_.link().allows_reads()) {
     if (config_.scope->cache().complete() || config_.scope->refused()) break;
     const bool news = co_await config_.scope->changed().wait_until(until);
     if (!news) config_given_up_ = true;
   }
 }
 
-asio::awaitable<FilterCall> AnswerFilters::call_of(const std::string& agent,
-                                                   const sync::objects::RequestInfo& info) {
-  FilterCall call{.component = agent, .group = info.group, .resource = info.resource};
+asio::awaitable<FilterRequest> AnswerFilters::filter_request_of(
+    const std::string& agent, const sync::objects::RequestInfo& info) {
+  FilterRequest call{.component = agent, .group = info.group, .resource = info.resource};
   const bool whole = info.subresource.empty() || info.subresource == "status";
   if (!info.is_resource || !whole) co_return call;
   call.verb = info.verb;
@@ -139,7 +139,7 @@ asio::awaitable<FilterCall> AnswerFilters::call_of(const std::string& agent,
   co_return call;
 }
 
-bool AnswerFilters::may_concern(const FilterCall& call) const {
+bool AnswerFilters::may_concern(const FilterRequest& call) const {
   return assignment_.may_concern(call.verb, call.group, call.resource);
 }
 
@@ -148,12 +148,12 @@ std::uint64_t AnswerFilters::epoch() {
   return epoch_;
 }
 
-ViewPtr AnswerFilters::view(const FilterCall& call) {
+ViewPtr AnswerFilters::view(const FilterRequest& call) {
   if (call.verb.empty()) return nullptr;
   refresh();
   sync::filters::FilterChain chain =
       assignment_.chain_for(call.component, call.verb, call.group, call.resource);
-  if (!knowledge_->master) std::erase_if(chain, leads_to_agent);
+  if (!knowledge_->master) std::erase_if(chain, redirects_to_agent);
   if (chain.empty()) return nullptr;
   ViewPtr& known = views_[chain];
   if (!known) {
@@ -169,8 +169,8 @@ http::Response AnswerFilters::unavailable_before(Need need, std::string_view res
   return unavailable(uplink_, why);
 }
 
-asio::awaitable<http::Response> AnswerFilters::show(const FilterCall& call,
-                                                    http::Response response) {
+asio::awaitable<http::Response> AnswerFilters::filter_response(const FilterRequest& call,
+                                                               http::Response response) {
   if (response.stream && view(call)) response.stream = filtered_stream(*this, call, response);
   const MonoTime until = deadline();
   const bool good = response.status >= 200 && response.status < 300;
@@ -178,8 +178,8 @@ asio::awaitable<http::Response> AnswerFilters::show(const FilterCall& call,
   while (good && !response.stream && !response.body.empty()) {
     const ViewPtr how = view(call);
     if (!how) break;
-    auto shown = sync::filters::show_body(how->chain, *how->knowledge, response.body);
-    if (!shown) co_return unfit(shown.error());
+    auto shown = sync::filters::filter_body(how->chain, *how->knowledge, response.body);
+    if (!shown) co_return cannot_filter(shown.error());
     if (shown->effect == Effect::dropped) {
       const sync::wire::GroupResource resource{call.group, call.resource};
       co_return to_response(sync::wire::status::not_found(resource, ""));
@@ -197,7 +197,7 @@ asio::awaitable<bool> AnswerFilters::wait_for(Need need, MonoTime deadline) {
   bool in_time = true;
   while (in_time && !knows(need)) {
     const ScopePtr scope = source_of(need).scope;
-    if (!scope || scope->refused() || !uplink_.link().may_ask()) break;
+    if (!scope || scope->refused() || !uplink_.link().allows_reads()) break;
     in_time = co_await scope->changed().wait_until(deadline);
     want(need);
   }

@@ -29,7 +29,7 @@ namespace holdfast::agent {
 using ViewPtr = std::shared_ptr<const sync::filters::FilterView>;
 
 // What the filters must know about a request.
-struct FilterCall {
+struct FilterRequest {
   std::string component;  // lower case: "kube-proxy"
   std::string verb;
   std::string group;
@@ -53,15 +53,15 @@ class AnswerFilters {
   // Whether the ConfigMap lists this component as one whose reads are cached.
   [[nodiscard]] bool caches(const std::string& component);
 
-  // Makes the FilterCall of a request. If filters may apply and the ConfigMap was never received,
-  // waits for it, at most --read-deadline.
-  asio::awaitable<FilterCall> call_of(const std::string& agent,
-                                      const sync::objects::RequestInfo& info);
+  // Makes the FilterRequest of a request. If filters may apply and the ConfigMap was never
+  // received, waits for it, at most --read-deadline.
+  asio::awaitable<FilterRequest> filter_request_of(const std::string& agent,
+                                                   const sync::objects::RequestInfo& info);
 
   // Whether any setting could make a filter apply to the call.
-  [[nodiscard]] bool may_concern(const FilterCall& call) const;
+  [[nodiscard]] bool may_concern(const FilterRequest& call) const;
   // The filters to apply to the call's answer and their knowledge; null: the answer is not changed.
-  [[nodiscard]] ViewPtr view(const FilterCall& call);
+  [[nodiscard]] ViewPtr view(const FilterRequest& call);
   // A number that changes whenever views may have changed. All scopes' waiters are notified then.
   [[nodiscard]] std::uint64_t epoch();
   // Also notified then.
@@ -69,7 +69,8 @@ class AnswerFilters {
 
   // Filters the answer. Waits for missing knowledge, at most --read-deadline, and returns 503
   // without it.
-  asio::awaitable<http::Response> show(const FilterCall& call, http::Response response);
+  asio::awaitable<http::Response> filter_response(const FilterRequest& call,
+                                                  http::Response response);
   // The answer if `need` did not become known in time.
   [[nodiscard]] http::Response unavailable_before(sync::filters::Need need,
                                                   std::string_view resource) const;

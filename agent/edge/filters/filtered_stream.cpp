@@ -21,7 +21,7 @@ sync::watch::EventType event_type(WireType type) {
 
 class FilteredStream final : public http::BodyStream {
  public:
-  FilteredStream(AnswerFilters& filters, const FilterCall& call, const http::Response& answer)
+  FilteredStream(AnswerFilters& filters, const FilterRequest& call, const http::Response& answer)
       : filters_(filters), inner_(answer.stream), watch_(filters, call) {
     const bool protobuf = sync::wire::is_protobuf_type(answer.headers.get("content-type"));
     kind_.encoding = protobuf ? sync::wire::Encoding::protobuf : sync::wire::Encoding::json;
@@ -73,11 +73,11 @@ class FilteredStream final : public http::BodyStream {
   Result<std::optional<std::string>> say(const sync::wire::WatchEvent& event) {
     if (event.type == WireType::bookmark || event.type == WireType::error) return frame(event);
     TRY(const sync::wire::ObjectHeader header, sync::wire::read_any_header(event.object));
-    const sync::watch::CacheEvent told{
+    const sync::watch::CacheEvent delivered{
         .type = event_type(event.type),
         .key = {header.namespace_name, header.name},
         .object = {.uid = header.uid, .bytes = std::make_shared<const std::string>(event.object)}};
-    return watch_.frames(kind_, told);
+    return watch_.frames(kind_, delivered);
   }
 
   [[nodiscard]] std::string frame(const sync::wire::WatchEvent& event) const {
@@ -117,7 +117,7 @@ class FilteredStream final : public http::BodyStream {
 
 }  // namespace
 
-std::shared_ptr<http::BodyStream> filtered_stream(AnswerFilters& filters, const FilterCall& call,
+std::shared_ptr<http::BodyStream> filtered_stream(AnswerFilters& filters, const FilterRequest& call,
                                                   const http::Response& answer) {
   return std::make_shared<FilteredStream>(filters, call, answer);
 }

@@ -12,7 +12,7 @@ namespace holdfast::agent {
 // `answer` is the API server's, with a stream of watch events in the encoding of its Content-Type.
 // `filters` must outlive the stream.
 [[nodiscard]] std::shared_ptr<http::BodyStream> filtered_stream(AnswerFilters& filters,
-                                                                const FilterCall& call,
+                                                                const FilterRequest& call,
                                                                 const http::Response& answer);
 
 }  // namespace holdfast::agent

@@ -6,9 +6,9 @@ namespace {
 using sync::filters::FilteredEvents;
 using sync::filters::Need;
 
-std::string frames_of(const sync::wire::ScopeKind& kind, const FilteredEvents& told) {
+std::string frames_of(const sync::wire::ScopeKind& kind, const FilteredEvents& delivered) {
   std::string frames;
-  for (const sync::watch::CacheEvent& event : told.events) {
+  for (const sync::watch::CacheEvent& event : delivered.events) {
     frames += sync::watch::event_frame(kind, event.type, *event.object.bytes);
   }
   return frames;
@@ -16,7 +16,7 @@ std::string frames_of(const sync::wire::ScopeKind& kind, const FilteredEvents& t
 
 }  // namespace
 
-FilteredWatch::FilteredWatch(AnswerFilters& filters, FilterCall call)
+FilteredWatch::FilteredWatch(AnswerFilters& filters, FilterRequest call)
     : filters_(filters),
       call_(std::move(call)),
       epoch_(filters.epoch()),
@@ -34,13 +34,13 @@ Result<std::optional<std::string>> FilteredWatch::frames(const sync::wire::Scope
                                                          const sync::watch::CacheEvent& event) {
   std::optional<std::string> none;
   if (!view_) return sync::watch::event_frame(kind, event.type, *event.object.bytes);
-  TRY(const FilteredEvents told, filter_.tell(*view_, event));
-  if (told.need) {
-    filters_.want(*told.need);
+  TRY(const FilteredEvents delivered, filter_.filter_event(*view_, event));
+  if (delivered.need) {
+    filters_.want(*delivered.need);
     return none;
   }
-  told_any_ = true;
-  return frames_of(kind, told);
+  has_sent_any_ = true;
+  return frames_of(kind, delivered);
 }
 
 bool FilteredWatch::same_chain(const ViewPtr& view) const {
@@ -49,7 +49,7 @@ bool FilteredWatch::same_chain(const ViewPtr& view) const {
 }
 
 Result<std::string> FilteredWatch::catch_up(const sync::watch::WatchCache& cache,
-                                            sync::objects::Version told) {
+                                            sync::objects::Version delivered) {
   const std::uint64_t epoch = filters_.epoch();
   if (epoch == epoch_) return std::string();
   const ViewPtr now = filters_.view(call_);
@@ -58,7 +58,7 @@ Result<std::string> FilteredWatch::catch_up(const sync::watch::WatchCache& cache
   }
   FilteredEvents changes;
   if (view_ && now->knowledge != view_->knowledge) {
-    TRY(changes, filter_.reconsider(*view_, *now, cache.objects(), told));
+    TRY(changes, filter_.reconsider(*view_, *now, cache.objects(), delivered));
   }
   if (changes.need) {
     filters_.want(*changes.need);
@@ -75,8 +75,8 @@ bool FilteredWatch::outdated() {
   epoch_ = epoch;
   const ViewPtr now = filters_.view(call_);
   const bool same = same_chain(now) && (!now || now->knowledge == view_->knowledge);
-  if (!told_any_) view_ = now;
-  return told_any_ && !same;
+  if (!has_sent_any_) view_ = now;
+  return has_sent_any_ && !same;
 }
 
 }  // namespace holdfast::agent

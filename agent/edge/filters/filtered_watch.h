@@ -14,7 +14,7 @@ namespace holdfast::agent {
 
 class FilteredWatch {
  public:
-  FilteredWatch(AnswerFilters& filters, FilterCall call);
+  FilteredWatch(AnswerFilters& filters, FilterRequest call);
 
   // Begins the watch: the client has seen everything up to `from` or, without it, gets all objects
   // of the cache first. Returns the missing knowledge, if any; then the watch cannot begin yet.
@@ -28,10 +28,10 @@ class FilteredWatch {
                                                           const sync::watch::CacheEvent& event);
 
   // The frames for changes of the filters' knowledge since the last call. The client was sent
-  // everything up to version `told`. Errors: gone (the settings changed: the client must list
+  // everything up to version `delivered`. Errors: gone (the settings changed: the client must list
   // again); as begin().
   [[nodiscard]] Result<std::string> catch_up(const sync::watch::WatchCache& cache,
-                                             sync::objects::Version told);
+                                             sync::objects::Version delivered);
 
   // For a watch without a cache: whether the client would now see objects differently from those
   // that it was sent. False until it was sent any.
@@ -41,11 +41,11 @@ class FilteredWatch {
   [[nodiscard]] bool same_chain(const ViewPtr& view) const;
 
   AnswerFilters& filters_;
-  FilterCall call_;
+  FilterRequest call_;
   std::uint64_t epoch_;
   ViewPtr view_;  // with which the client was sent events so far; null: unfiltered
   sync::filters::WatchFilter filter_;
-  bool told_any_ = false;
+  bool has_sent_any_ = false;
 };
 
 }  // namespace holdfast::agent

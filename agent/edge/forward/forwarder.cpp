@@ -47,7 +47,7 @@ asio::awaitable<http::Response> Forwarder::forward(const RoutedRequest& request,
 }
 
 asio::awaitable<http::Response> Forwarder::dial(const RoutedRequest& request) {
-  if (!uplink_.link().may_ask()) {
+  if (!uplink_.link().allows_reads()) {
     co_return unavailable(uplink_, "only the API server can answer this request");
   }
   constexpr auto patience = std::chrono::seconds(40);  // kube-apiserver waits 30 s for a kubelet

@@ -38,7 +38,7 @@ void Owners::record(std::string_view authorization, std::string_view target, int
   }
 }
 
-void Owners::note(Heard& heard, const std::string& owner, std::size_t limit) {
+void Owners::note(LastAnswers& heard, const std::string& owner, std::size_t limit) {
   heard[owner] = ++count_;
   if (heard.size() <= limit) return;
   const auto oldest = std::min_element(

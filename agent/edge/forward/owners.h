@@ -38,12 +38,13 @@ class Owners {
   [[nodiscard]] bool rejected(const std::string& owner) const { return rejected_.contains(owner); }
 
  private:
-  using Heard = std::map<std::string, std::uint64_t>;  // value: sequence number of the last answer
-  void note(Heard& heard, const std::string& owner, std::size_t limit);
+  using LastAnswers =
+      std::map<std::string, std::uint64_t>;  // value: sequence number of the last answer
+  void note(LastAnswers& heard, const std::string& owner, std::size_t limit);
 
   Limits limits_;
-  Heard accepted_;
-  Heard rejected_;
+  LastAnswers accepted_;
+  LastAnswers rejected_;
   std::uint64_t count_ = 0;
 };
 

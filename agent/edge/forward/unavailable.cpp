@@ -12,7 +12,7 @@ constexpr int retry_after_s = 1;
 }  // namespace
 
 http::Response unavailable(const Uplink& uplink, std::string_view why) {
-  if (uplink.link().may_ask()) {
+  if (uplink.link().allows_reads()) {
     return to_response(sync::wire::status::service_unavailable(std::string(why), retry_after_s));
   }
   return to_response(
@@ -21,7 +21,7 @@ http::Response unavailable(const Uplink& uplink, std::string_view why) {
 
 http::Response not_reached(const Uplink& uplink, const Error& error) {
   // An own limit was reached: the byte budget or the memory for answers. Both recover soon.
-  const bool soon = uplink.link().may_ask();
+  const bool soon = uplink.link().allows_reads();
   if (error.code == Errc::exhausted) {
     return to_response(sync::wire::status::too_many_requests(error.what, soon ? retry_after_s : 0));
   }

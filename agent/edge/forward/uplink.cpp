@@ -32,7 +32,7 @@ Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, A
     : client_(client),
       clock_(clock),
       link_(settings.link, random, clock.mono()),
-      servers_(settings.rota, client.access().servers().size(), random, clock.mono()),
+      servers_(settings.server_pool, client.access().servers().size(), random, clock.mono()),
       answers_(settings.answers),
       bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
       changed_(executor),
@@ -44,7 +44,7 @@ std::string Uplink::server_name(std::size_t server) const {
   return all[server % all.size()].at.text();
 }
 
-std::optional<std::size_t> Uplink::try_another(bool repeatable, std::size_t server,
+std::optional<std::size_t> Uplink::next_server(bool repeatable, std::size_t server,
                                                std::size_t tries) {
   // Another server is only asked if this one is known to have failed.
   const bool servers_fault = servers_.at(server).health == sync::autonomy::ServerHealth::failed;
@@ -57,22 +57,24 @@ std::optional<std::size_t> Uplink::try_another(bool repeatable, std::size_t serv
   return std::nullopt;
 }
 
-asio::awaitable<Result<ReadAnswer>> Uplink::forward_to(const Sent& sent, http::Request request,
-                                                       bool streamed, MonoTime deadline) {
+asio::awaitable<Result<ReadAnswer>> Uplink::forward_to(const SentRequest& sent,
+                                                       http::Request request, bool streamed,
+                                                       MonoTime deadline) {
   // Every answer with a body is read as a stream, so that AnswerReader can limit it.
   const bool as_stream = streamed || request.method != http::Method::head;
   auto outcome = co_await client_.forward(std::move(request), as_stream, deadline, sent.server);
   co_return co_await read(sent, std::move(outcome), streamed, deadline);
 }
 
-asio::awaitable<Result<ReadAnswer>> Uplink::send_to(const Sent& sent, ApiRequest request,
+asio::awaitable<Result<ReadAnswer>> Uplink::send_to(const SentRequest& sent, ApiRequest request,
                                                     bool streamed, MonoTime deadline) {
   auto outcome = co_await client_.send(std::move(request), true, deadline, sent.server);
   co_return co_await read(sent, std::move(outcome), streamed, deadline);
 }
 
-asio::awaitable<Result<ReadAnswer>> Uplink::read(const Sent& sent, Result<http::Response> outcome,
-                                                 bool streamed, MonoTime deadline) {
+asio::awaitable<Result<ReadAnswer>> Uplink::read(const SentRequest& sent,
+                                                 Result<http::Response> outcome, bool streamed,
+                                                 MonoTime deadline) {
   if (!outcome) co_return fail(outcome.error());
   bytes_->received(sent.traffic, agent::size_of(*outcome));
   if (streamed) {
@@ -88,7 +90,7 @@ asio::awaitable<Result<ReadAnswer>> Uplink::read(const Sent& sent, Result<http::
 }
 
 asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, bool streamed,
-                                                        Duration limit, bool silence_tells) {
+                                                        Duration limit, bool timeout_is_evidence) {
   const bool own_credentials = !request.headers.has("authorization");
   if (own_credentials && !request.peer.common_name.empty()) {
     co_return fail(Errc::denied, "the node's credentials are not for callers with certificates");
@@ -98,11 +100,12 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
   const bool repeatable = http::may_repeat(method, request.repeatable);
   const MonoTime deadline = clock_.mono() + limit;
   const sync::autonomy::UplinkClass traffic = class_of(method, request.target, false);
-  const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, deadline);
-  if (!turn) co_return fail(turn.error());
+  const auto reservation = co_await UplinkBytes::wait_for_budget(bytes_, traffic, deadline);
+  if (!reservation) co_return fail(reservation.error());
   std::size_t server = servers_.next();
   for (std::size_t tries = 1;; ++tries) {
-    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, silence_tells};
+    const SentRequest sent{clock_.mono(),  server,  own_credentials,
+                           request.target, traffic, timeout_is_evidence};
     bytes_->sent(traffic, agent::size_of(request));
     // Half of the remaining time is kept for another server.
     const bool last = servers_.size() == tries;
@@ -114,35 +117,36 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
       copy = request;
     }
     auto read = co_await forward_to(sent, std::move(copy), streamed, until);
-    read = judge_read(sent, std::move(read));
+    read = record_read(sent, std::move(read));
     if (read) owners_.record(credentials, sent.target, read->response.status);
     const bool too_large = read && read->body == ReadAnswer::Body::too_large;
     if (too_large) co_return status_problem(507, read->problem);
     if (read) co_return ReadAnswer::whole(*std::move(read));
-    const auto other = try_another(repeatable, server, tries);
+    const auto other = next_server(repeatable, server, tries);
     if (!other) co_return fail(read.error());
     server = *other;
   }
 }
 
 asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
-                                                     Duration limit, Silence silence) {
+                                                     Duration limit,
+                                                     TimeoutMeaning timeout_meaning) {
   const bool repeatable = http::may_repeat(request.method, request.repeatable);
   const sync::autonomy::UplinkClass traffic = class_of(request.method, request.target, true);
-  const auto turn = co_await UplinkBytes::wait_for_turn(bytes_, traffic, MonoTime::max());
-  if (!turn) co_return fail(turn.error());
+  const auto reservation = co_await UplinkBytes::wait_for_budget(bytes_, traffic, MonoTime::max());
+  if (!reservation) co_return fail(reservation.error());
   std::size_t server = servers_.next();
   for (std::size_t tries = 1;; ++tries) {
     const bool own_credentials = request.authorization.empty();
-    const bool tells = silence == Silence::of_link;
-    const Sent sent{clock_.mono(), server, own_credentials, request.target, traffic, tells};
+    const bool tells = timeout_meaning == TimeoutMeaning::of_link;
+    const SentRequest sent{clock_.mono(), server, own_credentials, request.target, traffic, tells};
     bytes_->sent(traffic, size_of(request));
     ApiRequest copy = request;
     auto read = co_await send_to(sent, std::move(copy), streamed, sent.began + limit);
-    read = judge_read(sent, std::move(read));
+    read = record_read(sent, std::move(read));
     if (read) owners_.record(request.authorization, sent.target, read->response.status);
     if (read) co_return ReadAnswer::whole(*std::move(read));
-    const auto other = try_another(repeatable, server, tries);
+    const auto other = next_server(repeatable, server, tries);
     if (!other) co_return fail(read.error());
     server = *other;
   }
@@ -161,24 +165,26 @@ asio::awaitable<void> Uplink::probe_servers(std::string target, Duration limit) 
       (void)co_await servers_changed_.wait_until(servers_.probe_due());
       continue;
     }
-    const Sent sent{clock_.mono(), *due, true, target, sync::autonomy::UplinkClass::heartbeat};
+    const SentRequest sent{clock_.mono(), *due, true, target,
+                           sync::autonomy::UplinkClass::heartbeat};
     ApiRequest probe{.target = target};
     bytes_->sent(sent.traffic, size_of(probe));
     auto outcome = co_await client_.send(std::move(probe), false, sent.began + limit, *due);
     if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
-    (void)judge(sent, std::move(outcome));
+    (void)record_outcome(sent, std::move(outcome));
   }
 }
 
-Result<ReadAnswer> Uplink::judge_read(const Sent& sent, Result<ReadAnswer> outcome) {
-  if (!outcome) return fail(judge(sent, fail(outcome.error())).error());
-  auto response = judge(sent, std::move(outcome->response));
+Result<ReadAnswer> Uplink::record_read(const SentRequest& sent, Result<ReadAnswer> outcome) {
+  if (!outcome) return fail(record_outcome(sent, fail(outcome.error())).error());
+  auto response = record_outcome(sent, std::move(outcome->response));
   if (!response) return fail(response.error());
   outcome->response = *std::move(response);
   return outcome;
 }
 
-Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Response> outcome) {
+Result<http::Response> Uplink::check_origin(const SentRequest& sent,
+                                            Result<http::Response> outcome) {
   if (!outcome) return outcome;
   const http::Headers& headers = outcome->headers;
   const sync::autonomy::AnswerHead head{.status = outcome->status,
@@ -193,14 +199,15 @@ Result<http::Response> Uplink::check_origin(const Sent& sent, Result<http::Respo
   return fail(Errc::corrupt, *why);
 }
 
-Result<http::Response> Uplink::judge(const Sent& sent, Result<http::Response> outcome) {
+Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
+                                              Result<http::Response> outcome) {
   if (outcome) bytes_->expect(sent.traffic, agent::size_of(*outcome));
   outcome = check_origin(sent, std::move(outcome));
   if (!outcome) {
     // No evidence about the cloud: the request was cancelled or reached an own limit.
     const Errc code = outcome.error().code;
     if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
-    if (code == Errc::timeout && !sent.silence_tells) return outcome;
+    if (code == Errc::timeout && !sent.timeout_is_evidence) return outcome;
   }
   if (outcome && observer_ != nullptr) observer_->answered(*outcome);
   std::string reason =
@@ -244,7 +251,7 @@ void Uplink::note(std::optional<sync::autonomy::LinkFault> fault) {
   if (fault) ++faults_.at(static_cast<std::size_t>(*fault));
 }
 
-void Uplink::record_server(const Sent& sent, sync::autonomy::Evidence evidence,
+void Uplink::record_server(const SentRequest& sent, sync::autonomy::Evidence evidence,
                            const std::string& reason) {
   if (evidence == sync::autonomy::Evidence::answered) client_.prefer(sent.server);
   if (!servers_.record(clock_.mono(), sent.began, sent.server, evidence, reason)) return;
@@ -259,7 +266,7 @@ void Uplink::record_server(const Sent& sent, sync::autonomy::Evidence evidence,
   streams_.sever(sent.server);
 }
 
-bool Uplink::has_another_way(const Error& error) const {
+bool Uplink::may_succeed_elsewhere(const Error& error) const {
   const bool servers_fault =
       error.code == Errc::unavailable || error.code == Errc::timeout || error.code == Errc::corrupt;
   return servers_fault && servers_.size() > 1 && servers_.any_in_rotation();

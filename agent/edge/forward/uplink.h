@@ -36,7 +36,7 @@ class UplinkObserver {
 };
 
 // What a missing answer is evidence of.
-enum class Silence : std::uint8_t {
+enum class TimeoutMeaning : std::uint8_t {
   of_link,     // the link or the server may be down
   of_request,  // only this request is slow, for example because its server waits for another one
 };
@@ -58,27 +58,28 @@ class Uplink {
   [[nodiscard]] std::string server_name(std::size_t server) const;
 
   // Forwards a local client's request and returns the answer. An answer above the limits for one
-  // answer becomes a 507. `limit` is for all tries together. Without `silence_tells`, a timeout is
-  // no evidence against link and server, because the server itself waits for somebody else. Errors:
-  // the transport's (the cloud was not reached); denied, for a caller with a certificate and no
-  // token, who gets none of our credentials; exhausted, if the byte budget stays spent for longer
-  // than `limit` or other answers use all memory.
+  // answer becomes a 507. `limit` is for all tries together. Without `timeout_is_evidence`, a
+  // timeout is no evidence against link and server, because the server itself waits for somebody
+  // else. Errors: the transport's (the cloud was not reached); denied, for a caller with a
+  // certificate and no token, who gets none of our credentials; exhausted, if the byte budget stays
+  // spent for longer than `limit` or other answers use all memory.
   asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
-                                                  Duration limit, bool silence_tells = true);
+                                                  Duration limit, bool timeout_is_evidence = true);
   // Sends a request of the agent's own. `limit` is for each try and starts when the byte budget
   // allows it. Errors: as ApiClient::call().
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
   // The same, but returns the answer whatever its status. Errors: also exhausted, for an answer
   // above AnswerLimits.
-  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, Duration limit,
-                                               Silence silence = Silence::of_link);
+  asio::awaitable<Result<http::Response>> send(
+      ApiRequest request, bool streamed, Duration limit,
+      TimeoutMeaning timeout_meaning = TimeoutMeaning::of_link);
 
   // Probes the servers that are out of rotation with a GET of `target`, one at a time and at most
   // `limit` each. Runs until cancelled.
   asio::awaitable<void> probe_servers(std::string target, Duration limit);
 
   // Whether a request that failed with `error` may still succeed at another server.
-  [[nodiscard]] bool has_another_way(const Error& error) const;
+  [[nodiscard]] bool may_succeed_elsewhere(const Error& error) const;
 
   // Reports that a write was accepted here. The link then only becomes connected through a rejoin,
   // which sends the write.
@@ -111,39 +112,39 @@ class Uplink {
 
  private:
   // A request under way.
-  struct Sent {
+  struct SentRequest {
     MonoTime began;
     std::size_t server = 0;
     bool own_credentials = false;
     std::string target;  // for messages and for judging the answer
     sync::autonomy::UplinkClass traffic = sync::autonomy::UplinkClass::reads;
-    bool silence_tells = true;
+    bool timeout_is_evidence = true;
   };
 
   // Sends to one server, and reads the answer unless it is to be streamed. A problem with an
   // answer's body is no evidence about its server.
-  asio::awaitable<Result<ReadAnswer>> forward_to(const Sent& sent, http::Request request,
+  asio::awaitable<Result<ReadAnswer>> forward_to(const SentRequest& sent, http::Request request,
                                                  bool streamed, MonoTime deadline);
-  asio::awaitable<Result<ReadAnswer>> send_to(const Sent& sent, ApiRequest request, bool streamed,
-                                              MonoTime deadline);
-  asio::awaitable<Result<ReadAnswer>> read(const Sent& sent, Result<http::Response> outcome,
+  asio::awaitable<Result<ReadAnswer>> send_to(const SentRequest& sent, ApiRequest request,
+                                              bool streamed, MonoTime deadline);
+  asio::awaitable<Result<ReadAnswer>> read(const SentRequest& sent, Result<http::Response> outcome,
                                            bool streamed, MonoTime deadline);
   // Judges the answer's head, also if its body is incomplete.
-  Result<ReadAnswer> judge_read(const Sent& sent, Result<ReadAnswer> outcome);
+  Result<ReadAnswer> record_read(const SentRequest& sent, Result<ReadAnswer> outcome);
 
   // Judges the outcome of a request as evidence about server and link. An answer that does not come
   // from an API server (a captive portal's page) becomes an error.
-  Result<http::Response> judge(const Sent& sent, Result<http::Response> outcome);
+  Result<http::Response> record_outcome(const SentRequest& sent, Result<http::Response> outcome);
   // Returns an error if the answer does not come from an API server.
-  [[nodiscard]] Result<http::Response> check_origin(const Sent& sent,
+  [[nodiscard]] Result<http::Response> check_origin(const SentRequest& sent,
                                                     Result<http::Response> outcome);
   // Counts the fault.
   void note(std::optional<sync::autonomy::LinkFault> fault);
   // Reports the evidence about the server, and drops its connections if it has failed.
-  void record_server(const Sent& sent, sync::autonomy::Evidence evidence,
+  void record_server(const SentRequest& sent, sync::autonomy::Evidence evidence,
                      const std::string& reason);
   // After `tries` tries, the last one at `server`: the server to try next, or nothing.
-  std::optional<std::size_t> try_another(bool repeatable, std::size_t server, std::size_t tries);
+  std::optional<std::size_t> next_server(bool repeatable, std::size_t server, std::size_t tries);
   // Notifies waiters of a new state of the link.
   void announce();
   // Updates the outage, and notifies OutageReport if there is something to report.

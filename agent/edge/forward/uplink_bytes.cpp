@@ -42,12 +42,12 @@ UplinkBytes::UplinkBytes(asio::any_io_executor executor, const sync::autonomy::B
   for (std::size_t i = 0; i < sync::autonomy::uplink_classes; ++i) {
     const bool exempt =
         static_cast<sync::autonomy::UplinkClass>(i) == sync::autonomy::UplinkClass::heartbeat;
-    under_.at(i).limited = !exempt && (rates.total > 0 || rates.classes.at(i) > 0);
+    estimates_.at(i).limited = !exempt && (rates.total > 0 || rates.classes.at(i) > 0);
   }
 }
 
-UplinkBytes::Turn UplinkBytes::take(sync::autonomy::UplinkClass traffic) {
-  Under& under = under_.at(static_cast<std::size_t>(traffic));
+UplinkBytes::Reservation UplinkBytes::take(sync::autonomy::UplinkClass traffic) {
+  ClassEstimate& under = estimates_.at(static_cast<std::size_t>(traffic));
   if (!under.limited) return nullptr;
   const auto bytes = static_cast<std::uint64_t>(under.expected);
   budget_.reserve(traffic, bytes);
@@ -58,7 +58,7 @@ UplinkBytes::Turn UplinkBytes::take(sync::autonomy::UplinkClass traffic) {
   return {this, end};
 }
 
-asio::awaitable<Result<UplinkBytes::Turn>> UplinkBytes::wait_for_turn(
+asio::awaitable<Result<UplinkBytes::Reservation>> UplinkBytes::wait_for_budget(
     std::shared_ptr<UplinkBytes> self, sync::autonomy::UplinkClass traffic, MonoTime deadline) {
   const auto index = static_cast<std::size_t>(traffic);
   bool waited = false;
@@ -67,10 +67,10 @@ asio::awaitable<Result<UplinkBytes::Turn>> UplinkBytes::wait_for_turn(
     const MonoTime ready = self->budget_.ready_at(traffic, now);
     const bool crowded = ready == MonoTime::max();  // wait until another request ends
     if (ready <= now) {
-      Turn turn = self->take(traffic);
-      co_return turn;
+      Reservation reservation = self->take(traffic);
+      co_return reservation;
     }
-    self->held_back_at_ = now;
+    self->last_delayed_at_ = now;
     if (!waited) ++self->costs_.at(index).held_back;
     waited = true;
     if ((!crowded && ready > deadline) || now >= deadline) {
@@ -96,7 +96,7 @@ void UplinkBytes::received(sync::autonomy::UplinkClass traffic, std::size_t byte
 
 void UplinkBytes::expect(sync::autonomy::UplinkClass traffic, std::size_t bytes) {
   constexpr double newest = 0.25;
-  double& expected = under_.at(static_cast<std::size_t>(traffic)).expected;
+  double& expected = estimates_.at(static_cast<std::size_t>(traffic)).expected;
   expected += (static_cast<double>(bytes) - expected) * newest;
 }
 

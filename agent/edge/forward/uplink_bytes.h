@@ -41,12 +41,12 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
               const Clock& clock);
 
   // The reservation for one request; returned when the last copy is destroyed.
-  using Turn = std::shared_ptr<void>;
+  using Reservation = std::shared_ptr<void>;
 
   // Waits until a request may be sent. Errors: exhausted, if that would be after `deadline`.
-  static asio::awaitable<Result<Turn>> wait_for_turn(std::shared_ptr<UplinkBytes> self,
-                                                     sync::autonomy::UplinkClass traffic,
-                                                     MonoTime deadline);
+  static asio::awaitable<Result<Reservation>> wait_for_budget(std::shared_ptr<UplinkBytes> self,
+                                                              sync::autonomy::UplinkClass traffic,
+                                                              MonoTime deadline);
 
   // Charge bytes that were sent or received.
   void sent(sync::autonomy::UplinkClass traffic, std::size_t bytes);
@@ -56,24 +56,24 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
 
   [[nodiscard]] const Cost& cost(sync::autonomy::UplinkClass traffic) const;
   // Whether a request waits now, or one began to wait since `time`.
-  [[nodiscard]] bool held_back_since(MonoTime time) const {
-    return waiting_ > 0 || held_back_at_ >= time;
+  [[nodiscard]] bool was_delayed_since(MonoTime time) const {
+    return waiting_ > 0 || last_delayed_at_ >= time;
   }
 
  private:
-  struct Under {
+  struct ClassEstimate {
     bool limited = false;
     double expected = 16.0 * 1024;  // running mean of the bytes of an answer
   };
-  [[nodiscard]] Turn take(sync::autonomy::UplinkClass traffic);
+  [[nodiscard]] Reservation take(sync::autonomy::UplinkClass traffic);
 
   const Clock& clock_;
   sync::autonomy::ByteBudget budget_;
   std::array<Cost, sync::autonomy::uplink_classes> costs_{};
-  std::array<Under, sync::autonomy::uplink_classes> under_{};
+  std::array<ClassEstimate, sync::autonomy::uplink_classes> estimates_{};
   loop::Event ended_;  // notified when a reservation ends
   int waiting_ = 0;    // number of waiting requests
-  MonoTime held_back_at_ = MonoTime::min();
+  MonoTime last_delayed_at_ = MonoTime::min();
 };
 
 // The bytes of a request or answer, without its stream.

@@ -64,69 +64,69 @@ void warn_of_visible_token(const IdentityOptions& options) {
 
 }  // namespace
 
-NodeIdentity::NodeIdentity(asio::any_io_executor executor, Place place, PkiDir pki,
+NodeIdentity::NodeIdentity(asio::any_io_executor executor, Settings settings, PkiDir pki,
                            TrustedClock& clock, Random& random)
     : executor_(std::move(executor)),
-      place_(std::move(place)),
+      settings_(std::move(settings)),
       pki_(std::move(pki)),
       clock_(clock),
       changed_(executor_) {
-  make_keepers(random);
+  make_managers(random);
 }
 
 Result<std::unique_ptr<NodeIdentity>> NodeIdentity::open(asio::any_io_executor executor,
-                                                         Place place, TrustedClock& clock,
+                                                         Settings settings, TrustedClock& clock,
                                                          Random& random) {
-  TRY(PkiDir pki, PkiDir::open(place.data_dir));
+  TRY(PkiDir pki, PkiDir::open(settings.data_dir));
   std::unique_ptr<NodeIdentity> made(
-      new NodeIdentity(std::move(executor), std::move(place), std::move(pki), clock, random));
+      new NodeIdentity(std::move(executor), std::move(settings), std::move(pki), clock, random));
   if (auto found = made->find_cluster(); !found) return fail(found.error());
   return made;
 }
 
-void NodeIdentity::make_keepers(Random& random) {
+void NodeIdentity::make_managers(Random& random) {
   const auto changed = [this](const tls::Identity&, const tls::Certificate& certificate) {
-    clock_.at_least(certificate.not_before);
+    clock_.raise_to(certificate.not_before);
     apply();
   };
-  if (place_.options.enrols()) {
-    CertificateKeeper::Wish wish{sync::identity::CertificateUse::client,
-                                 names_of(place_.node_name)};
-    client_keeper_ = std::make_unique<CertificateKeeper>(executor_, std::move(wish), pki_, *this,
-                                                         clock_, random);
-    client_keeper_->on_change(changed);
-    if (client_keeper_->certificate()) clock_.at_least(client_keeper_->certificate()->not_before);
+  if (settings_.options.enrols()) {
+    CertificateManager::Spec spec{sync::identity::CertificateUse::client,
+                                  names_of(settings_.node_name)};
+    client_manager_ = std::make_unique<CertificateManager>(executor_, std::move(spec), pki_, *this,
+                                                           clock_, random);
+    client_manager_->on_change(changed);
+    if (client_manager_->certificate()) clock_.raise_to(client_manager_->certificate()->not_before);
   }
-  if (place_.options.secure_listen.empty() && !pods_address(place_.options)) return;
-  CertificateKeeper::Wish wish{sync::identity::CertificateUse::serving,
-                               serving_names(place_.node_name, place_.options)};
+  if (settings_.options.secure_listen.empty() && !pods_address(settings_.options)) return;
+  CertificateManager::Spec spec{sync::identity::CertificateUse::serving,
+                                serving_names(settings_.node_name, settings_.options)};
   // Without it the listener uses a self-signed certificate, so a retry is not urgent.
-  wish.rotation.bootstraps = false;
-  wish.rotation.backoff.most = std::chrono::minutes(10);
-  serving_keeper_ =
-      std::make_unique<CertificateKeeper>(executor_, std::move(wish), pki_, *this, clock_, random);
-  serving_keeper_->on_change([this](const tls::Identity&, const tls::Certificate&) {
+  spec.rotation.bootstraps = false;
+  spec.rotation.backoff.most = std::chrono::minutes(10);
+  serving_manager_ =
+      std::make_unique<CertificateManager>(executor_, std::move(spec), pki_, *this, clock_, random);
+  serving_manager_->on_change([this](const tls::Identity&, const tls::Certificate&) {
     if (on_serving_) on_serving_();
   });
 }
 
 Status NodeIdentity::find_cluster() {
-  auto found = read_access(place_.options);
+  auto found = read_access(settings_.options);
   const bool gone = !found && found.error().code == Errc::not_found;
-  if (gone && client_keeper_ && client_keeper_->held()) {
+  if (gone && client_manager_ && client_manager_->held()) {
     auto known = pki_.load_cluster();
     if (known) {
       log_warn("using the cluster address of the last run", {{"why", found.error()}});
       found = std::move(known);
-      if (auto set = override_servers(place_.options, *found); !set) return set;
+      if (auto set = override_servers(settings_.options, *found); !set) return set;
     }
   }
   if (!found) return fail(found.error());
   access_ = *std::move(found);
   log_warnings_about(access_);
-  warn_of_visible_token(place_.options);
+  warn_of_visible_token(settings_.options);
   access_.tls_settings.now = [clock = &clock_] { return clock->wall(); };
-  if (!client_keeper_) return {};
+  if (!client_manager_) return {};
   // The bootstrap credentials only request certificates; the client must not use them.
   access_.token.clear();
   access_.token_file.clear();
@@ -134,7 +134,7 @@ Status NodeIdentity::find_cluster() {
   if (!is_pinned()) return {};
   TRY(const auto learnt, pki_.load_authority());
   if (!learnt) return {};
-  TRY(const std::string wanted, parse_ca_hash(place_.options.ca_hash));
+  TRY(const std::string wanted, parse_ca_hash(settings_.options.ca_hash));
   const auto read = tls::read_certificate(*learnt);
   // If another authority was pinned since, it is fetched again.
   if (read && read->public_key_sha256 == wanted) access_.tls_settings.ca_pem = *learnt;
@@ -150,7 +150,7 @@ Result<std::unique_ptr<ApiClient>> NodeIdentity::make_client(std::string user_ag
   TRY(std::unique_ptr<ApiClient> made,
       ApiClient::make(access_, clock_, std::move(user_agent), limits));
   client_ = made.get();
-  if (client_keeper_) apply();
+  if (client_manager_) apply();
   return made;
 }
 
@@ -161,11 +161,11 @@ void NodeIdentity::apply() {
     client_->hold("the cluster's authority is not known yet");
     return;
   }
-  if (!client_keeper_->held()) {
+  if (!client_manager_->held()) {
     client_->hold("the node has no client certificate yet");
     return;
   }
-  access_.tls_settings.identity = *client_keeper_->held();
+  access_.tls_settings.identity = *client_manager_->held();
   if (auto adopted = client_->adopt(access_); !adopted) {
     log_error("new certificate not used", {{"error", adopted.error()}});
     return;
@@ -177,7 +177,7 @@ void NodeIdentity::apply() {
 }
 
 asio::awaitable<void> NodeIdentity::keep_client_certificate() {
-  if (client_keeper_) co_await client_keeper_->run();
+  if (client_manager_) co_await client_manager_->run();
   co_await follow_kubeconfig();
 }
 
@@ -190,7 +190,7 @@ asio::awaitable<void> NodeIdentity::follow_kubeconfig() {
 }
 
 void NodeIdentity::read_kubeconfig_again() {
-  auto fresh = read_access(place_.options);
+  auto fresh = read_access(settings_.options);
   if (!fresh) {
     log_warn("kubeconfig unreadable, keeping the previous settings", {{"error", fresh.error()}});
     return;
@@ -214,17 +214,18 @@ void NodeIdentity::read_kubeconfig_again() {
 
 asio::awaitable<void> NodeIdentity::keep_serving_certificate() {
   // A serving certificate can only be requested over TLS and with the node's client certificate.
-  if (!serving_keeper_ || !access_.tls) co_return;
-  while (client_keeper_ && !client_keeper_->held()) co_await changed_.wait();
-  co_await serving_keeper_->run();
+  if (!serving_manager_ || !access_.tls) co_return;
+  while (client_manager_ && !client_manager_->held()) co_await changed_.wait();
+  co_await serving_manager_->run();
 }
 
-asio::awaitable<Status> NodeIdentity::learn() {
+asio::awaitable<Status> NodeIdentity::discover_cluster() {
   Status done;
   if (!is_pinned() || !authority().empty()) co_return done;
   const MonoTime deadline = clock_.mono() + request_limit;
   const std::size_t server = tries_++;
-  CO_TRY(const std::string pem, co_await learn_authority(place_.options, clock_, deadline, server));
+  CO_TRY(const std::string pem,
+         co_await learn_authority(settings_.options, clock_, deadline, server));
   access_.tls_settings.ca_pem = pem;
   if (auto stored = pki_.store_authority(pem); !stored) co_return stored;
   log_info("certificate authority fetched");
@@ -234,7 +235,7 @@ asio::awaitable<Status> NodeIdentity::learn() {
 }
 
 asio::awaitable<Result<std::string>> NodeIdentity::call(Credentials with, ApiRequest request) {
-  const Status learnt = co_await learn();
+  const Status learnt = co_await discover_cluster();
   if (!learnt) co_return fail(learnt.error());
   const MonoTime deadline = clock_.mono() + request_limit;
   if (with == Credentials::bootstrap) {
@@ -246,7 +247,7 @@ asio::awaitable<Result<std::string>> NodeIdentity::call(Credentials with, ApiReq
 asio::awaitable<Result<std::string>> NodeIdentity::call_as_bootstrapper(ApiRequest request,
                                                                         MonoTime deadline) {
   // Read again at each call: the bootstrap credentials may have been replaced.
-  auto access = read_access(place_.options);
+  auto access = read_access(settings_.options);
   if (!access) co_return fail("bootstrap credentials", access.error());
   if (is_pinned()) access->tls_settings.ca_pem = authority();
   access->tls_settings.now = access_.tls_settings.now;
@@ -260,24 +261,24 @@ asio::awaitable<Result<std::string>> NodeIdentity::call_as_bootstrapper(ApiReque
 }
 
 Result<tls::Identity> NodeIdentity::serving() {
-  CHECK(serving_keeper_ != nullptr);
-  if (serving_keeper_->held()) return *serving_keeper_->held();
+  CHECK(serving_manager_ != nullptr);
+  if (serving_manager_->held()) return *serving_manager_->held();
   if (!self_signed_) {
     const WallTime now = clock_.wall();
     const tls::Grant grant{.not_before = now - std::chrono::hours(1),
                            .not_after = now + self_signed_lifetime,
                            .for_server = true};
     TRY(self_signed_,
-        tls::make_self_signed(serving_names(place_.node_name, place_.options), grant));
+        tls::make_self_signed(serving_names(settings_.node_name, settings_.options), grant));
   }
   return *self_signed_;
 }
 
 std::optional<WallTime> NodeIdentity::ends(sync::identity::CertificateUse use) const {
-  const auto& keeper =
-      use == sync::identity::CertificateUse::client ? client_keeper_ : serving_keeper_;
-  if (!keeper || !keeper->certificate()) return std::nullopt;
-  return keeper->certificate()->not_after;
+  const auto& manager =
+      use == sync::identity::CertificateUse::client ? client_manager_ : serving_manager_;
+  if (!manager || !manager->certificate()) return std::nullopt;
+  return manager->certificate()->not_after;
 }
 
 void NodeIdentity::answered(const http::Response& response) {
@@ -287,8 +288,8 @@ void NodeIdentity::answered(const http::Response& response) {
 }
 
 void NodeIdentity::unauthorized() {
-  if (client_keeper_) {
-    client_keeper_->refused();
+  if (client_manager_) {
+    client_manager_->refused();
   } else {
     changed_.notify_all();
   }

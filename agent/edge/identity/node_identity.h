@@ -14,16 +14,16 @@
 
 #include "agent/client/api_client.h"
 #include "agent/edge/forward/uplink.h"
-#include "agent/edge/identity/certificate_keeper.h"
+#include "agent/edge/identity/certificate_manager.h"
 #include "agent/edge/identity/pki_dir.h"
 #include "agent/edge/identity/trusted_clock.h"
 #include "agent/edge/options/identity_options.h"
 
 namespace holdfast::agent {
 
-class NodeIdentity final : public Registrar, public UplinkObserver {
+class NodeIdentity final : public CsrClient, public UplinkObserver {
  public:
-  struct Place {
+  struct Settings {
     const IdentityOptions& options;
     std::string node_name;
     fs::Path data_dir;
@@ -33,7 +33,8 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   // the files in the settings (a missing bootstrap file is no error once the node has its
   // certificate), the disk's.
   [[nodiscard]] static Result<std::unique_ptr<NodeIdentity>> open(asio::any_io_executor executor,
-                                                                  Place place, TrustedClock& clock,
+                                                                  Settings settings,
+                                                                  TrustedClock& clock,
                                                                   Random& random);
 
   // Makes the client that sends requests with this identity. To be called once. The client must
@@ -55,31 +56,31 @@ class NodeIdentity final : public Registrar, public UplinkObserver {
   // Sets the function that is called when authority() or serving() has changed.
   void on_serving_change(std::function<void()> callback) { on_serving_ = std::move(callback); }
 
-  // Implement Registrar and UplinkObserver.
+  // Implement CsrClient and UplinkObserver.
   asio::awaitable<Result<std::string>> call(sync::identity::rotate::Credentials with,
                                             ApiRequest request) override;
   void answered(const http::Response& response) override;
   void unauthorized() override;
 
  private:
-  NodeIdentity(asio::any_io_executor executor, Place place, PkiDir pki, TrustedClock& clock,
+  NodeIdentity(asio::any_io_executor executor, Settings settings, PkiDir pki, TrustedClock& clock,
                Random& random);
   [[nodiscard]] Status find_cluster();
   asio::awaitable<void> follow_kubeconfig();
   void read_kubeconfig_again();
-  void make_keepers(Random& random);
+  void make_managers(Random& random);
   void apply();
-  asio::awaitable<Status> learn();
+  asio::awaitable<Status> discover_cluster();
   asio::awaitable<Result<std::string>> call_as_bootstrapper(ApiRequest request, MonoTime deadline);
-  [[nodiscard]] bool is_pinned() const { return !place_.options.ca_hash.empty(); }
+  [[nodiscard]] bool is_pinned() const { return !settings_.options.ca_hash.empty(); }
 
   asio::any_io_executor executor_;
-  Place place_;
+  Settings settings_;
   PkiDir pki_;
   TrustedClock& clock_;
-  ClusterAccess access_;                              // with the current credentials
-  std::unique_ptr<CertificateKeeper> client_keeper_;  // null with --kubeconfig
-  std::unique_ptr<CertificateKeeper> serving_keeper_;
+  ClusterAccess access_;                                // with the current credentials
+  std::unique_ptr<CertificateManager> client_manager_;  // null with --kubeconfig
+  std::unique_ptr<CertificateManager> serving_manager_;
   std::optional<tls::Identity> self_signed_;
   ApiClient* client_ = nullptr;
   std::size_t tries_ = 0;  // requests with bootstrap credentials; each try asks the next server

@@ -23,10 +23,10 @@ WallTime read_floor(const fs::Path& file) {
 TrustedClock::TrustedClock(const Clock& clock, fs::Path file)
     : clock_(clock), file_(std::move(file)), floor_(read_floor(file_), clock.mono()) {}
 
-WallTime TrustedClock::wall() const { return floor_.judge(clock_.mono(), clock_.wall()); }
+WallTime TrustedClock::wall() const { return floor_.trusted_time(clock_.mono(), clock_.wall()); }
 
-void TrustedClock::at_least(WallTime time) {
-  floor_.at_least(clock_.mono(), time);
+void TrustedClock::raise_to(WallTime time) {
+  floor_.raise_to(clock_.mono(), time);
   keep();
 }
 
@@ -36,7 +36,7 @@ void TrustedClock::set_from_server(WallTime time) {
 }
 
 void TrustedClock::keep() {
-  const auto time = floor_.to_keep(clock_.mono());
+  const auto time = floor_.floor_to_store(clock_.mono());
   if (!time) return;
   if (auto written = fs::atomic_write(file_, format_rfc3339(*time) + "\n"); !written) {
     log_error("last known time not stored", {{"error", written.error()}});

@@ -23,7 +23,7 @@ class TrustedClock final : public Clock {
   [[nodiscard]] WallTime wall() const override;
 
   // Report a known time; see WallFloor. Both also store the floor if it has moved enough.
-  void at_least(WallTime time);
+  void raise_to(WallTime time);
   void set_from_server(WallTime time);
   // Stores the floor if it has moved by an hour since it was last stored.
   void keep();

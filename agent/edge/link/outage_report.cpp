@@ -27,11 +27,11 @@ std::optional<WallTime> open_since(const store::Record& record) {
 
 }  // namespace
 
-OutageReport::OutageReport(Uplink& uplink, Ledger& ledger, const Clock& clock)
-    : uplink_(uplink), ledger_(ledger), clock_(clock) {}
+OutageReport::OutageReport(Uplink& uplink, OfflineStore& offline_store, const Clock& clock)
+    : uplink_(uplink), offline_store_(offline_store), clock_(clock) {}
 
 void OutageReport::resume() {
-  const auto records = ledger_.journal().read({.limit = records_max, .subject = subject});
+  const auto records = offline_store_.journal().read({.limit = records_max, .subject = subject});
   if (!records || records->empty()) return;
   const auto began = open_since(records->back());
   if (!began) return;
@@ -58,7 +58,7 @@ void OutageReport::report(const sync::autonomy::OutageNote& note) {
     log_warn(text);
   }
   const bool begins = note.kind == sync::autonomy::OutageNote::Kind::lost && !note.resumed;
-  const bool ends = note.kind == sync::autonomy::OutageNote::Kind::back && note.was_told;
+  const bool ends = note.kind == sync::autonomy::OutageNote::Kind::back && note.was_reported;
   if (begins || ends) record(note, now);
 }
 
@@ -73,7 +73,8 @@ void OutageReport::record(const sync::autonomy::OutageNote& note,
     detail["replayed"] = note.replayed.applied;
     detail["refused"] = note.replayed.refused;
   }
-  ledger_.record(kind, subject, sync::autonomy::journal_text(note), sync::wire::serialize(detail));
+  offline_store_.record(kind, subject, sync::autonomy::journal_text(note),
+                        sync::wire::serialize(detail));
 }
 
 }  // namespace holdfast::agent

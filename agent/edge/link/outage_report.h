@@ -13,13 +13,13 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "agent/edge/forward/uplink.h"
-#include "agent/edge/offline/ledger.h"
+#include "agent/edge/offline/offline_store.h"
 
 namespace holdfast::agent {
 
 class OutageReport {
  public:
-  OutageReport(Uplink& uplink, Ledger& ledger, const Clock& clock);
+  OutageReport(Uplink& uplink, OfflineStore& offline_store, const Clock& clock);
 
   // Continues an outage that, by the journal, had not ended when an earlier run of the agent
   // stopped.
@@ -32,7 +32,7 @@ class OutageReport {
   void record(const sync::autonomy::OutageNote& note, const sync::autonomy::ClockReading& now);
 
   Uplink& uplink_;
-  Ledger& ledger_;
+  OfflineStore& offline_store_;
   const Clock& clock_;
 };
 

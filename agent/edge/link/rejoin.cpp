@@ -17,18 +17,19 @@ constexpr RejoinLimits rejoin_limits;
 
 }  // namespace
 
-Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders& feeders,
-               Ledger& ledger, NodeLease& lease, const Clock& clock, Random& random)
+Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
+               ScopeReflectors& reflectors, OfflineStore& offline_store, NodeLease& lease,
+               const Clock& clock, Random& random)
     : options_(options),
       scopes_(scopes),
       uplink_(uplink),
-      feeders_(feeders),
-      ledger_(ledger),
+      reflectors_(reflectors),
+      offline_store_(offline_store),
       lease_(lease),
       clock_(clock),
       random_(random),
-      replay_(options, uplink, ledger, clock) {
-  feeders_.on_health([this](const LocalScope& scope) { record_health(scope); });
+      replay_(options, uplink, offline_store, clock) {
+  reflectors_.on_health([this](const LocalScope& scope) { record_health(scope); });
 }
 
 asio::awaitable<void> Rejoin::maintain_link() {
@@ -67,7 +68,7 @@ static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink,
 }
 
 asio::awaitable<void> Rejoin::rejoin() {
-  ledger_.record("link", "nodes/" + options_.node_name, "rejoining");
+  offline_store_.record("link", "nodes/" + options_.node_name, "rejoining");
   const auto meanwhile = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
   meanwhile_ = meanwhile;
   meanwhile->spawn("lease", renew_meanwhile(lease_, uplink_, options_, clock_));
@@ -77,13 +78,13 @@ asio::awaitable<void> Rejoin::rejoin() {
   // Writes may have been accepted while that task ended. From here on nothing else runs before the
   // link is connected.
   if (done) done = co_await catch_up();
-  feeders_.admit(-1);
+  reflectors_.admit(-1);
   if (done) {
     uplink_.rejoined();
-    ledger_.record("link", "nodes/" + options_.node_name, "connected");
+    offline_store_.record("link", "nodes/" + options_.node_name, "connected");
   } else {
     uplink_.rejoin_failed(done.error().what);
-    ledger_.record("link", "nodes/" + options_.node_name, "offline: " + done.error().what);
+    offline_store_.record("link", "nodes/" + options_.node_name, "offline: " + done.error().what);
   }
 }
 
@@ -116,13 +117,13 @@ asio::awaitable<Status> Rejoin::run_stages() {
 // Sends the writes accepted meanwhile and lists the scopes that show them, until none is left.
 asio::awaitable<Status> Rejoin::catch_up() {
   for (;;) {
-    const std::uint64_t accepted = ledger_.accepted();
+    const std::uint64_t accepted = offline_store_.accepted();
     Status drained = co_await replay_.drain();
     if (!drained) co_return drained;
-    if (ledger_.accepted() != accepted) continue;
-    const std::vector<ScopePtr> outdated = feeders_.with_local_versions();
+    if (offline_store_.accepted() != accepted) continue;
+    const std::vector<ScopePtr> outdated = reflectors_.with_local_versions();
     if (outdated.empty()) co_return drained;
-    feeders_.list_again(outdated);
+    reflectors_.list_again(outdated);
     co_await wait_for(outdated, clock_.mono(), rejoin_limits.turn);
   }
 }
@@ -136,7 +137,7 @@ asio::awaitable<Status> Rejoin::check_node() {
   if (overloaded) co_return fail("node", sync::wire::to_error(node->status, node->body));
   Status done;
   if (node->status == 404) {
-    ledger_.record("node", subject, "the cloud does not know this node");
+    offline_store_.record("node", subject, "the cloud does not know this node");
     co_return done;
   }
   const auto header = sync::wire::read_header(node->body);
@@ -145,7 +146,7 @@ asio::awaitable<Status> Rejoin::check_node() {
     const bool unreadable = node->status == 200;
     const std::string why =
         unreadable ? header.error().what : "answered " + std::to_string(node->status);
-    ledger_.record("node", subject, "the cloud does not show this node: " + why);
+    offline_store_.record("node", subject, "the cloud does not show this node: " + why);
     co_return done;
   }
   const store::ScopeKey nodes{
@@ -154,11 +155,11 @@ asio::awaitable<Status> Rejoin::check_node() {
   const ScopePtr scope = scopes_.covering(nodes, key, true);
   const sync::watch::CachedObject* known = scope ? scope->cache().find(key) : nullptr;
   if (known != nullptr && known->uid != header->uid) {
-    ledger_.record("node", subject,
-                   "the cloud has another node with this name: uid " + header->uid);
+    offline_store_.record("node", subject,
+                          "the cloud has another node with this name: uid " + header->uid);
   }
   lease_.set_node_uid(header->uid);
-  co_return ledger_.drop_superseded(
+  co_return offline_store_.drop_superseded(
       {.is_resource = true, .version = "v1", .resource = "nodes", .name = options_.node_name});
 }
 
@@ -177,7 +178,9 @@ asio::awaitable<void> Rejoin::replay_when_due() {
 
 // Whether our own byte budget delayed requests since `time`. Such a delay does not count as a late
 // list.
-bool Rejoin::held_back_since(MonoTime time) const { return uplink_.bytes().held_back_since(time); }
+bool Rejoin::was_delayed_since(MonoTime time) const {
+  return uplink_.bytes().was_delayed_since(time);
+}
 
 // Waits until these scopes were listed, at most for `limit`, which starts again as long as our own
 // byte budget delays requests. Then marks the missing ones unhealthy.
@@ -185,11 +188,11 @@ asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime si
                                        Duration limit) {
   for (;;) {
     const MonoTime from = clock_.mono();
-    const bool heard = co_await feeders_.wait_until_listed(scopes, since, from + limit);
+    const bool heard = co_await reflectors_.wait_until_listed(scopes, since, from + limit);
     if (heard) co_return;
-    if (held_back_since(from)) continue;
+    if (was_delayed_since(from)) continue;
     missed_lists_ = true;
-    feeders_.give_up_waiting(scopes, since);
+    reflectors_.give_up_waiting(scopes, since);
     co_return;
   }
 }
@@ -198,10 +201,10 @@ asio::awaitable<Status> Rejoin::list_by_priority() {
   const MonoTime began = clock_.mono();
   missed_lists_ = false;
   for (int turn = 0; turn < turns; ++turn) {
-    feeders_.admit(turn);
+    reflectors_.admit(turn);
     const Duration left = began + rejoin_limits.all_turns - clock_.mono();
     const Duration limit = std::clamp<Duration>(left, rejoin_limits.turn_min, rejoin_limits.turn);
-    std::vector<ScopePtr> scopes = feeders_.of_turn(turn);
+    std::vector<ScopePtr> scopes = reflectors_.of_turn(turn);
     co_await wait_for(std::move(scopes), began, limit);
   }
   Status done;
@@ -218,7 +221,7 @@ void Rejoin::record_health(const LocalScope& scope) {
   const ScopeHealth& health = scope.health();
   std::string what(to_string(health.fault()));
   if (!health.is_healthy()) what += ": " + health.reason();
-  ledger_.record("scope", scope.path(), what);
+  offline_store_.record("scope", scope.path(), what);
 }
 
 }  // namespace holdfast::agent

@@ -16,11 +16,11 @@
 #include <memory>
 #include <optional>
 
-#include "agent/edge/cache/feeders.h"
+#include "agent/edge/cache/scope_reflectors.h"
 #include "agent/edge/forward/node_lease.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/link/replay.h"
-#include "agent/edge/offline/ledger.h"
+#include "agent/edge/offline/offline_store.h"
 #include "agent/edge/options/options.h"
 #include "platform/loop/tasks.h"
 
@@ -38,8 +38,8 @@ struct RejoinLimits {
 
 class Rejoin {
  public:
-  Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Feeders& feeders,
-         Ledger& ledger, NodeLease& lease, const Clock& clock, Random& random);
+  Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
+         OfflineStore& offline_store, NodeLease& lease, const Clock& clock, Random& random);
 
   // Probes the link and rejoins. Runs until cancelled.
   asio::awaitable<void> maintain_link();
@@ -61,15 +61,15 @@ class Rejoin {
   asio::awaitable<Status> list_by_priority();
   asio::awaitable<Status> catch_up();
   asio::awaitable<void> wait_for(std::vector<ScopePtr> scopes, MonoTime since, Duration limit);
-  [[nodiscard]] bool held_back_since(MonoTime time) const;
+  [[nodiscard]] bool was_delayed_since(MonoTime time) const;
   // Journals a change of a scope's health, within RejoinLimits::records.
   void record_health(const LocalScope& scope);
 
   const EdgeOptions& options_;
   Scopes& scopes_;
   Uplink& uplink_;
-  Feeders& feeders_;
-  Ledger& ledger_;
+  ScopeReflectors& reflectors_;
+  OfflineStore& offline_store_;
   NodeLease& lease_;
   const Clock& clock_;
   Random& random_;

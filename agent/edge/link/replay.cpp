@@ -78,8 +78,8 @@ struct Replay::Round {
 
   loop::Event changed;
   loop::Tasks tasks;
-  std::deque<store::Entry> ready;    // marked as being sent
-  std::vector<Ledger::Ended> ended;  // not settled yet
+  std::deque<store::Entry> ready;                    // marked as being sent
+  std::vector<OfflineStore::FinishedAttempt> ended;  // not settled yet
   std::size_t under_way = 0;
   std::int64_t after = 0;  // position in the outbox from which to read on
   bool took = false;       // entries came since the outbox was last read from its start
@@ -88,8 +88,9 @@ struct Replay::Round {
   Status result;
 };
 
-Replay::Replay(const EdgeOptions& options, Uplink& uplink, Ledger& ledger, const Clock& clock)
-    : options_(options), uplink_(uplink), ledger_(ledger), clock_(clock) {}
+Replay::Replay(const EdgeOptions& options, Uplink& uplink, OfflineStore& offline_store,
+               const Clock& clock)
+    : options_(options), uplink_(uplink), offline_store_(offline_store), clock_(clock) {}
 
 Replay::~Replay() = default;
 
@@ -120,11 +121,11 @@ asio::awaitable<Status> Replay::drain() {
   const auto executor = co_await asio::this_coro::executor;
   const auto round = std::make_shared<Round>(executor);
   round_ = round;
-  again_.reset();
+  next_drain_.reset();
   co_await run(*round);
   co_await round->tasks.join();
-  if (round->failed && !again_) again_ = clock_.mono() + replay_limits.pause_min;
-  if (!round->failed) forget_those_gone(began);
+  if (round->failed && !next_drain_) next_drain_ = clock_.mono() + replay_limits.pause_min;
+  if (!round->failed) forget_finished_entries(began);
   co_return round->result;
 }
 
@@ -136,12 +137,12 @@ asio::awaitable<void> Replay::run(Round& round) {
     // Entries that were marked but not sent go back.
     if (round.failed) {
       for (const store::Entry& entry : round.ready) {
-        put_back(round, entry, store::Attempt::not_sent);
+        requeue(round, entry, store::Attempt::not_sent);
       }
       round.ready.clear();
     }
     if (round.wants_turn() || overdue) {
-      if (auto done = turn(round); !done) {
+      if (auto done = next_batch(round); !done) {
         round.stop(done);
         break;
       }
@@ -157,7 +158,7 @@ asio::awaitable<void> Replay::run(Round& round) {
   while (round.under_way > 0) co_await round.changed.wait();
 }
 
-Status Replay::turn(Round& round) {
+Status Replay::next_batch(Round& round) {
   const std::size_t room = round.failed || !round.ready.empty() ? 0 : replay_limits.group;
   const std::int64_t after = round.after;
   if (after == 0) round.took = false;
@@ -165,7 +166,7 @@ Status Replay::turn(Round& round) {
     round.exhausted = false;
     round.took = round.took || after > 0;
   }
-  TRY(Ledger::Taken taken, ledger_.turn(round.ended, after, room, held_back()));
+  TRY(OfflineStore::Batch taken, offline_store_.next_batch(round.ended, after, room, held_back()));
   round.ended.clear();
   if (room == 0) return {};
   round.after = taken.after;
@@ -193,7 +194,7 @@ asio::awaitable<void> Replay::attempt(Round& round, store::Entry entry,
 
 asio::awaitable<void> Replay::send(Round& round, store::Entry& entry) {
   const store::Write& write = entry.write;
-  const Duration age = ledger_.age(entry);
+  const Duration age = offline_store_.age(entry);
   if (sync::autonomy::is_expired(write.object.resource, age)) {
     log_info("write too old, not replayed", {{"write", write.verb + " " + write.target}});
     const double seconds = std::chrono::duration<double>(age).count();
@@ -210,13 +211,13 @@ asio::awaitable<void> Replay::send(Round& round, store::Entry& entry) {
   }
   if (is_owned_status(write) && !co_await prepare(round, entry)) co_return;
   const auto answer = co_await ask(entry, false);
-  judge(round, entry, answer, false);
+  handle_answer(round, entry, answer, false);
 }
 
 asio::awaitable<bool> Replay::prepare(Round& round, store::Entry& entry) {
   const auto now = co_await ask(entry, true);
   if (!now || now->status != 200) {
-    judge(round, entry, now, true);
+    handle_answer(round, entry, now, true);
     co_return false;
   }
   const sync::autonomy::StatusReplay replay{.resource = entry.write.object.resource,
@@ -255,17 +256,17 @@ asio::awaitable<Result<http::Response>> Replay::ask(const store::Entry& entry, b
   co_return co_await uplink_.send(std::move(request), false, replay_limits.request);
 }
 
-void Replay::judge(Round& round, const store::Entry& entry, const Result<http::Response>& answer,
-                   bool object) {
+void Replay::handle_answer(Round& round, const store::Entry& entry,
+                           const Result<http::Response>& answer, bool object) {
   if (!answer && answer.error().code == Errc::exhausted) {  // The answer was above our limits.
     const http::Response too_large{.status = 507, .body = answer.error().what};
-    judge(round, entry, too_large, object);
+    handle_answer(round, entry, too_large, object);
     return;
   }
   if (!answer) {
     // A GET that failed wrote nothing. A write without an answer may have arrived.
-    put_back(round, entry, object ? store::Attempt::not_sent : store::Attempt::maybe_sent);
-    if (!uplink_.has_another_way(answer.error())) round.stop(fail("outbox", answer.error()));
+    requeue(round, entry, object ? store::Attempt::not_sent : store::Attempt::maybe_sent);
+    if (!uplink_.may_succeed_elsewhere(answer.error())) round.stop(fail("outbox", answer.error()));
     return;
   }
   const store::Write& write = entry.write;
@@ -280,11 +281,11 @@ void Replay::judge(Round& round, const store::Entry& entry, const Result<http::R
   const sync::autonomy::ReplayOutcome outcome = sync::autonomy::outcome_of_answer(about);
   if (outcome == sync::autonomy::ReplayOutcome::wait ||
       outcome == sync::autonomy::ReplayOutcome::retry) {
-    refuse_for_now(round, entry, *answer, object);
+    retry_later(round, entry, *answer, object);
     if (outcome == sync::autonomy::ReplayOutcome::wait) return;
     const auto pause = pause_of(
         *answer, {.pause_min = replay_limits.pause_min, .pause_max = replay_limits.pause_max});
-    again_ = clock_.mono() + pause.value_or(replay_limits.pause_min);
+    next_drain_ = clock_.mono() + pause.value_or(replay_limits.pause_min);
     round.stop(
         fail(Errc::unavailable, write.target + ": answered " + std::to_string(answer->status)));
     return;
@@ -297,11 +298,11 @@ void Replay::judge(Round& round, const store::Entry& entry, const Result<http::R
   end(round, entry, outcome_of(outcome), why, both_sides(write, *answer));
 }
 
-void Replay::refuse_for_now(Round& round, const store::Entry& entry, const http::Response& answer,
-                            bool object) {
+void Replay::retry_later(Round& round, const store::Entry& entry, const http::Response& answer,
+                         bool object) {
   const bool arrived = !object && sync::autonomy::may_have_arrived(answer.status);
-  put_back(round, entry, arrived ? store::Attempt::maybe_sent : store::Attempt::not_sent);
-  // The cause is not this write: judge() pauses the whole drain instead.
+  requeue(round, entry, arrived ? store::Attempt::maybe_sent : store::Attempt::not_sent);
+  // The cause is not this write: handle_answer() pauses the whole drain instead.
   if (answer.status == 401 || answer.status == 429 || answer.status == 503) return;
   Waiting& waiting = waiting_[entry.id];
   const Duration wait = sync::autonomy::replay_backoff(++waiting.refusals);
@@ -319,7 +320,7 @@ void Replay::end(Round& round, const store::Entry& entry, store::Outcome outcome
   round.ended.push_back({.id = entry.id, .outcome = outcome, .detail = std::move(detail)});
 }
 
-void Replay::put_back(Round& round, const store::Entry& entry, store::Attempt attempt) {
+void Replay::requeue(Round& round, const store::Entry& entry, store::Attempt attempt) {
   round.ended.push_back({.id = entry.id, .attempt = attempt});
 }
 
@@ -334,14 +335,14 @@ std::set<store::EntryId> Replay::held_back() const {
 }
 
 MonoTime Replay::due() const {
-  MonoTime first = again_.value_or(MonoTime::max());
+  MonoTime first = next_drain_.value_or(MonoTime::max());
   for (const auto& [id, waiting] : waiting_) first = std::min(first, waiting.due);
   // While the server is overloaded, single writes wait as long as all others.
-  return again_ ? std::max(first, *again_) : first;
+  return next_drain_ ? std::max(first, *next_drain_) : first;
 }
 
 // Removes entries that were due when a drain began and did not come: a newer write superseded them.
-void Replay::forget_those_gone(MonoTime began) {
+void Replay::forget_finished_entries(MonoTime began) {
   std::erase_if(waiting_, [began](const auto& each) { return each.second.due <= began; });
 }
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "agent/edge/forward/uplink.h"
-#include "agent/edge/offline/ledger.h"
+#include "agent/edge/offline/offline_store.h"
 #include "agent/edge/options/options.h"
 #include "sync/autonomy/replay.h"
 
@@ -40,7 +40,8 @@ struct ReplayLimits {
 
 class Replay {
  public:
-  Replay(const EdgeOptions& options, Uplink& uplink, Ledger& ledger, const Clock& clock);
+  Replay(const EdgeOptions& options, Uplink& uplink, OfflineStore& offline_store,
+         const Clock& clock);
   ~Replay();
 
   // Sends all entries that may be sent now. Entries that wait stay queued. Only one drain runs at a
@@ -64,8 +65,8 @@ class Replay {
 
   // The loop of one drain.
   asio::awaitable<void> run(Round& round);
-  // One Ledger::turn(). Errors: the disk's.
-  [[nodiscard]] Status turn(Round& round);
+  // One OfflineStore::next_batch(). Errors: the disk's.
+  [[nodiscard]] Status next_batch(Round& round);
   // Starts attempts for marked entries, at most ReplayLimits::in_flight at a time.
   void launch(Round& round);
   // `counted` counts the attempt until its end.
@@ -76,29 +77,29 @@ class Replay {
   // ended instead.
   asio::awaitable<bool> prepare(Round& round, store::Entry& entry);
   asio::awaitable<Result<http::Response>> ask(const store::Entry& entry, bool object);
-  void judge(Round& round, const store::Entry& entry, const Result<http::Response>& answer,
-             bool object);
+  void handle_answer(Round& round, const store::Entry& entry, const Result<http::Response>& answer,
+                     bool object);
   // Ends an entry. `why` says why it was not applied; "" if it was. `detail` is JSON for the
   // journal.
   void end(Round& round, const store::Entry& entry, store::Outcome outcome,
            const std::string& why = {}, std::string detail = {});
   // Keeps an entry queued, with what is known about its attempt.
-  void put_back(Round& round, const store::Entry& entry, store::Attempt attempt);
+  void requeue(Round& round, const store::Entry& entry, store::Attempt attempt);
   // Keeps an entry queued and makes it wait.
-  void refuse_for_now(Round& round, const store::Entry& entry, const http::Response& answer,
-                      bool object);
+  void retry_later(Round& round, const store::Entry& entry, const http::Response& answer,
+                   bool object);
   // The entries that still wait.
   [[nodiscard]] std::set<store::EntryId> held_back() const;
-  void forget_those_gone(MonoTime began);
+  void forget_finished_entries(MonoTime began);
 
   const EdgeOptions& options_;
   Uplink& uplink_;
-  Ledger& ledger_;
+  OfflineStore& offline_store_;
   const Clock& clock_;
   std::shared_ptr<Round> round_;  // the current drain or the last one
   bool running_ = false;
   std::map<store::EntryId, Waiting> waiting_;  // entries refused for now
-  std::optional<MonoTime> again_;              // when to drain again after a drain that failed
+  std::optional<MonoTime> next_drain_;         // when to drain again after a drain that failed
 };
 
 }  // namespace holdfast::agent

@@ -10,15 +10,15 @@
 namespace holdfast::agent {
 
 Result<UplinkSettings> EdgeOptions::uplink() const {
-  UplinkSettings made{
-      .link = {.probe_interval = lease_renew_interval,
-               .probe_deadline = probe_deadline,
-               .probe_backoff_min = probe_backoff_min,
-               .probe_backoff_max = probe_backoff_max,
-               .retry_after_max = lease_duration / 2},
-      .rota = {.mode = sync::autonomy::parse_lb_mode(lb_mode).value_or(sync::autonomy::LbMode::rr),
-               .probe_backoff_min = probe_backoff_min,
-               .probe_backoff_max = probe_backoff_max}};
+  UplinkSettings made{.link = {.probe_interval = lease_renew_interval,
+                               .probe_deadline = probe_deadline,
+                               .probe_backoff_min = probe_backoff_min,
+                               .probe_backoff_max = probe_backoff_max,
+                               .retry_after_max = lease_duration / 2},
+                      .server_pool = {.mode = sync::autonomy::parse_lb_mode(lb_mode).value_or(
+                                          sync::autonomy::LbMode::rr),
+                                      .probe_backoff_min = probe_backoff_min,
+                                      .probe_backoff_max = probe_backoff_max}};
   TRY(made.rates, sync::autonomy::parse_byte_rates(uplink_budget));
   made.answers = answer_limits(static_cast<std::size_t>(list_bytes_max));
   return made;

@@ -12,7 +12,7 @@ namespace holdfast::agent {
 
 struct UplinkSettings {
   sync::autonomy::LinkConfig link = {};
-  sync::autonomy::RotaConfig rota = {};
+  sync::autonomy::ServerPoolConfig server_pool = {};
   sync::autonomy::ByteRates rates = {};
   AnswerLimits answers = {};
 };

@@ -39,18 +39,19 @@ Result<RoutedRequest> route(const http::Request& request, Caller caller) {
                        .inner_accept = std::move(accept)};
 }
 
-Way way_of(const RoutedRequest& request, std::string_view node_name) {
+HandlerKind handler_of(const RoutedRequest& request, std::string_view node_name) {
   const sync::objects::RequestInfo& info = request.info;
   const bool read = request.is_read() && !sync::autonomy::is_own_lease(info, node_name);
   if (!read) {
-    if (info.is_connect()) return Way::dial;
-    return info.is_resource ? Way::write : Way::forward;
+    if (info.is_connect()) return HandlerKind::dial;
+    return info.is_resource ? HandlerKind::write : HandlerKind::forward;
   }
-  if (!info.is_resource) return is_description(request.http.path()) ? Way::document : Way::forward;
-  if (is_passed_on(info)) return Way::dial;
+  if (!info.is_resource)
+    return is_description(request.http.path()) ? HandlerKind::document : HandlerKind::forward;
+  if (is_passed_on(info)) return HandlerKind::dial;
   const bool cacheable =
       request.caller.cached && info.subresource.empty() && request.inner_accept.encoding();
-  return cacheable ? Way::read : Way::forward;
+  return cacheable ? HandlerKind::read : HandlerKind::forward;
 }
 
 }  // namespace holdfast::agent

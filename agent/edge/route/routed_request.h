@@ -32,7 +32,7 @@ struct RoutedRequest {
 [[nodiscard]] Result<RoutedRequest> route(const http::Request& request, Caller caller);
 
 // Which part of the agent answers a request.
-enum class Way : std::uint8_t {
+enum class HandlerKind : std::uint8_t {
   document,  // a document that describes the API, such as discovery
   dial,      // a request that the API server passes on to a kubelet or a pod: exec, logs
   forward,   // a request that only the API server can answer
@@ -40,6 +40,6 @@ enum class Way : std::uint8_t {
   write,     // a write of a resource, or any request for the node's own lease
 };
 
-[[nodiscard]] Way way_of(const RoutedRequest& request, std::string_view node_name);
+[[nodiscard]] HandlerKind handler_of(const RoutedRequest& request, std::string_view node_name);
 
 }  // namespace holdfast::agent

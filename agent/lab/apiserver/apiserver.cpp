@@ -68,7 +68,7 @@ struct ApiServer::State {
 void ApiServer::State::on_change(const Change& change) {
   watches.publish(change, clock.wall());
   if (placer) placer->note(change);
-  if (!Controllers::cares(change)) return;
+  if (!Controllers::may_cause_work(change)) return;
   dirty = true;
   changed.notify_all();
 }
@@ -144,7 +144,7 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   state->backend.audit = std::move(audit);
   State* const raw = state.get();
   raw->registry->listen([raw](const ChangePtr& change) { raw->on_change(*change); });
-  raw->controllers.make_namespaces();
+  raw->controllers.create_namespaces();
   if (raw->options.controllers && raw->options.scheduler) {
     raw->placer.emplace(raw->editor, clock, Random(raw->random.next()));
   }

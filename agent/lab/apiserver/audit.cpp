@@ -36,7 +36,7 @@ std::string audit_line(WallTime received, const http::Request& request, const Au
                     {"stage", "ResponseComplete"},
                     {"requestURI", request.target},
                     {"verb", audited.info.verb},
-                    {"user", json::object{{"username", audited.who.name}}},
+                    {"user", json::object{{"username", audited.caller.name}}},
                     {"userAgent", request.headers.get("User-Agent")},
                     {"responseStatus", json::object{{"code", status}}},
                     {"requestReceivedTimestamp", format_rfc3339(received, TimeDigits::micros)}};

@@ -19,7 +19,7 @@ namespace holdfast::agent::lab {
 // The parts of a request that could be parsed.
 struct Audited {
   sync::objects::RequestInfo info = {};
-  Identity who = {};
+  Identity caller = {};
 };
 
 // The line, without the newline.

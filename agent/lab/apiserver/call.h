@@ -41,7 +41,7 @@ struct Call {
   const http::Request& request;
   Query query;
   sync::objects::RequestInfo info;
-  Identity who;
+  Identity caller;
   View view;  // resource, version and form of the answer
   sync::wire::Accept accept = {};
   const sync::printing::Subresource* subresource = nullptr;

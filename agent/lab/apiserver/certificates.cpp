@@ -40,14 +40,14 @@ void CertificateLoop::pass() {
 void CertificateLoop::handle(const StoredPtr& stored) {
   const json::object& csr = stored->object;
   const CsrStep step = next_step(csr);
-  if (step == CsrStep::none || !knows_signer(csr)) return;
+  if (step == CsrStep::none || !is_known_signer(csr)) return;
   const std::string pem = request_of(csr);
   const auto read = tls::read_request(pem);
   RequestedNames names;
   if (read) names = {read->common_name, read->organizations, read->alternatives};
   const WallTime now = editor_.now();
-  if (step == CsrStep::judge) {
-    if (!read || !approves_itself(csr, names)) return;  // An administrator may approve it.
+  if (step == CsrStep::decide) {
+    if (!read || !is_auto_approved(csr, names)) return;  // An administrator may approve it.
     write(stored, with_condition(csr, "Approved", "AutoApproved",
                                  "Auto approving kubelet certificate", now));
     return;

@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/loops/budgets.h"
-#include "agent/lab/loops/sweep.h"
+#include "agent/lab/loops/garbage_collection.h"
 #include "agent/lab/rules/decode.h"
 #include "agent/lab/rules/matching.h"
 #include "platform/log.h"
@@ -35,7 +35,7 @@ bool same_for_pods(const json::object& left, const json::object& right) {
 
 }  // namespace
 
-bool Controllers::cares(const Change& change) {
+bool Controllers::may_cause_work(const Change& change) {
   const std::string_view kind = sync::wire::dig_text(change.seen->object, {"kind"});
   if (kind == "Lease" || kind == "Event") return false;
   if (kind == "Node" && change.now && change.before) {
@@ -82,24 +82,24 @@ void Controllers::set_status(std::string_view group, std::string_view kind,
 }
 
 void Controllers::pass() {
-  give_accounts();
+  create_service_accounts();
   roll_deployments();
   fill_replica_sets();
   fill_daemon_sets();
-  sweep_pods();
-  sweep_orphans();
-  judge_budgets();
+  collect_pod_garbage();
+  collect_orphans();
+  update_budgets();
   empty_namespaces();
 }
 
-void Controllers::make_namespaces() {
+void Controllers::create_namespaces() {
   for (const std::string_view name : namespaces) {
     if (editor_.registry().find(sync::printing::known_kind("", "Namespace"), {}, name)) continue;
     create("", "Namespace", {{"metadata", json::object{{"name", name}}}});
   }
 }
 
-void Controllers::give_accounts() {
+void Controllers::create_service_accounts() {
   for (const StoredPtr& space : list("", "Namespace")) {
     const std::string_view name = sync::wire::name_of(space->object);
     if (sync::wire::is_terminating(space->object)) continue;
@@ -110,17 +110,17 @@ void Controllers::give_accounts() {
   }
 }
 
-void Controllers::sweep_pods() {
+void Controllers::collect_pod_garbage() {
   Names nodes;
   for (const StoredPtr& node : list("", "Node")) nodes.emplace(sync::wire::name_of(node->object));
   const std::vector<StoredPtr> pods = list("", "Pod");
   Objects all;
   for (const StoredPtr& pod : pods) all.push_back(&pod->object);
   for (const json::object* pod : all) {
-    const Sweep what = sweep_pod(*pod, nodes);
-    if (what == Sweep::keep) continue;
+    const PodGcAction what = pod_gc_action(*pod, nodes);
+    if (what == PodGcAction::keep) continue;
     DeleteOptions options;
-    if (what == Sweep::force) options.grace_seconds = 0;
+    if (what == PodGcAction::force) options.grace_seconds = 0;
     remove("", "Pod", *pod, options);
   }
   for (const json::object* pod : finished_beyond(all, finished_pods_kept)) {
@@ -128,7 +128,7 @@ void Controllers::sweep_pods() {
   }
 }
 
-void Controllers::sweep_orphans() {
+void Controllers::collect_orphans() {
   Names uids;
   std::vector<StoredPtr> owned;
   for (const auto& [key, stored] : editor_.registry().all()) {
@@ -147,7 +147,7 @@ void Controllers::sweep_orphans() {
   }
 }
 
-void Controllers::judge_budgets() {
+void Controllers::update_budgets() {
   for (const StoredPtr& budget : list("policy", "PodDisruptionBudget")) {
     const std::vector<StoredPtr> pods = list("", "Pod", sync::wire::namespace_of(budget->object));
     Objects all;

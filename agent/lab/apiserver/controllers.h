@@ -19,24 +19,24 @@ class Controllers {
   explicit Controllers(Editor& editor) : editor_(editor) {}
 
   // Whether a change may cause work for the controllers. Heartbeats and Events do not.
-  [[nodiscard]] static bool cares(const Change& change);
+  [[nodiscard]] static bool may_cause_work(const Change& change);
 
   // Does all work that is due. Failed writes are logged and retried by a later pass.
   void pass();
 
   // Creates the namespaces that every cluster has.
-  void make_namespaces();
+  void create_namespaces();
 
  private:
   void roll_deployments();
   void fill_replica_sets();
   void fill_daemon_sets();
-  void judge_budgets();
-  void sweep_pods();
-  void sweep_orphans();
+  void update_budgets();
+  void collect_pod_garbage();
+  void collect_orphans();
   void empty_namespaces();
   void finish_namespace(const StoredPtr& space);
-  void give_accounts();
+  void create_service_accounts();
 
   [[nodiscard]] std::vector<StoredPtr> list(std::string_view group, std::string_view kind,
                                             std::string_view name_space = {});

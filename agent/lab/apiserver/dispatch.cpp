@@ -86,7 +86,7 @@ Answer<bool> check_dry_run(Call& call) {
 }
 
 // Fills in the options from the query and the headers.
-Answer<bool> understand(Call& call) {
+Answer<bool> parse_call(Call& call) {
   call.accept = sync::wire::Accept::parse(call.request.headers.get("Accept"));
   const auto form = call.accept.json_form();
   if (!form) return refuse(sync::wire::status::generic(406));
@@ -143,7 +143,7 @@ Reply serve_resource(Backend& backend, Call call) {
     call.subresource = call.resource().subresource(call.info.subresource);
   }
   if (const auto known = check_verb(call); !known) return refuse(known.error());
-  if (const auto understood = understand(call); !understood) return refuse(understood.error());
+  if (const auto understood = parse_call(call); !understood) return refuse(understood.error());
   auto reply = serve_verb(backend, call);
   if (reply && wants_protobuf(call)) reply = in_protobuf(*std::move(reply));
   const std::string_view warning = call.view.version->warning;
@@ -164,11 +164,11 @@ Reply answer(Backend& backend, const std::string& address, const http::Request& 
   audited.info = *info;
   auto query = Query::parse(request.query());
   if (!query) return refuse(sync::wire::status::bad_request(query.error().what));
-  auto who = identify(backend, request);
-  if (!who) return refuse(who.error());
-  audited.who = *who;
-  const auto allowed = authorize(backend, *who, *info);
-  const bool unknown = *who == anonymous();
+  auto caller = identify(backend, request);
+  if (!caller) return refuse(caller.error());
+  audited.caller = *caller;
+  const auto allowed = authorize(backend, *caller, *info);
+  const bool unknown = *caller == anonymous();
   if (!allowed && unknown && backend.refuses_anonymous) {
     return refuse(sync::wire::status::unauthorized());
   }
@@ -179,7 +179,7 @@ Reply answer(Backend& backend, const std::string& address, const http::Request& 
   return serve_resource(backend, Call{.request = request,
                                       .query = *std::move(query),
                                       .info = *std::move(info),
-                                      .who = *std::move(who),
+                                      .caller = *std::move(caller),
                                       .view = {}});
 }
 

@@ -132,7 +132,7 @@ Answer<StoredPtr> Editor::replace(const sync::printing::Resource& resource, json
                                   const StoredPtr& old) {
   auto stored = registry_.put(resource, std::move(object), old);
   if (!stored) return refuse(failed(resource, sync::wire::name_of(old->object), stored.error()));
-  if (is_ready_to_go(resource, (*stored)->object)) {
+  if (is_deletable(resource, (*stored)->object)) {
     if (const auto removed = registry_.remove(*stored); !removed) {
       return refuse(failed(resource, sync::wire::name_of(old->object), removed.error()));
     }

@@ -36,26 +36,26 @@ StoredPtr pod_of(const Backend& backend, const Call& call, const json::object* n
 
 }  // namespace
 
-Answer<bool> authorize(const Backend& backend, const Identity& who,
+Answer<bool> authorize(const Backend& backend, const Identity& caller,
                        const sync::objects::RequestInfo& info) {
-  const std::string_view node = backend.node_authorizer ? node_of(who) : std::string_view();
+  const std::string_view node = backend.node_authorizer ? node_of(caller) : std::string_view();
   if (node.empty() && !backend.secured) return true;
-  if (node.empty() || !info.is_resource) return authorize(who, info);
-  const NodeVerdict verdict = judge_node(node, info, objects_of(backend.registry));
-  if (verdict.allowed) return true;
+  if (node.empty() || !info.is_resource) return authorize(caller, info);
+  const NodeDecision decision = authorize_node(node, info, objects_of(backend.registry));
+  if (decision.allowed) return true;
   // A node also has the rights of every authenticated caller.
-  Identity plain = who;
+  Identity plain = caller;
   std::erase(plain.groups, "system:nodes");
   auto allowed = authorize(plain, info);
-  if (allowed || verdict.why.empty()) return allowed;
+  if (allowed || decision.why.empty()) return allowed;
   sync::wire::ApiStatus refused = allowed.error();
-  refused.message += ": " + verdict.why;
+  refused.message += ": " + decision.why;
   return refuse(std::move(refused));
 }
 
 Answer<bool> admit_write(const Backend& backend, const Call& call, const json::object* now,
                          const json::object* before) {
-  const std::string_view node = backend.node_authorizer ? node_of(call.who) : std::string_view();
+  const std::string_view node = backend.node_authorizer ? node_of(call.caller) : std::string_view();
   if (node.empty()) return true;
   const bool about_pod = call.info.subresource == "token" || call.info.subresource == "eviction";
   const StoredPtr pod = about_pod ? pod_of(backend, call, now) : nullptr;

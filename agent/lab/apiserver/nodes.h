@@ -12,7 +12,7 @@ namespace holdfast::agent::lab {
 // Whether the caller may send the request. The Node authorizer decides about nodes, unless the
 // server has disabled it. authorize() decides about all other callers; without tokens they
 // may do everything.
-[[nodiscard]] Answer<bool> authorize(const Backend& backend, const Identity& who,
+[[nodiscard]] Answer<bool> authorize(const Backend& backend, const Identity& caller,
                                      const sync::objects::RequestInfo& info);
 
 // Whether the caller may change `before` to `now`. `before` is null for a creation, `now` for a

@@ -38,7 +38,7 @@ sync::Node with_room(sync::Node node) {
 
 schedule::Settled settled(const sync::wire::ApiStatus& status) {
   const bool gone = status.code == 404 || status.code == 409;
-  return {gone ? schedule::Settled::Way::gone : schedule::Settled::Way::failed, status.message};
+  return {gone ? schedule::Settled::Kind::gone : schedule::Settled::Kind::failed, status.message};
 }
 
 template <class T>
@@ -68,7 +68,7 @@ RegistryScheduler::RegistryScheduler(Editor& editor, const Clock& clock, Random 
 void RegistryScheduler::note(const Change& change) {
   const std::string_view kind = kind_of(*change.seen);
   if (kind == "Pod" || kind == "Node" || kind == "Namespace" || kind == "PodDisruptionBudget") {
-    news_.push_back(change);
+    pending_changes_.push_back(change);
   }
 }
 
@@ -97,10 +97,10 @@ void RegistryScheduler::forget(const Stored& stored) {
   if (kind == "Namespace") cluster_state_.cluster().remove_namespace(name);
 }
 
-void RegistryScheduler::take_news() {
-  while (!news_.empty()) {
-    const Change change = std::move(news_.front());
-    news_.pop_front();
+void RegistryScheduler::apply_changes() {
+  while (!pending_changes_.empty()) {
+    const Change change = std::move(pending_changes_.front());
+    pending_changes_.pop_front();
     if (change.now) {
       read(*change.now);
     } else {
@@ -110,11 +110,11 @@ void RegistryScheduler::take_news() {
 }
 
 void RegistryScheduler::pass() {
-  take_news();
+  apply_changes();
   cluster_state_.tick(clock_.mono());
   while (const auto popped = cluster_state_.queue().pop()) {
     attempt(*popped);
-    take_news();
+    apply_changes();
   }
 }
 
@@ -128,24 +128,24 @@ void RegistryScheduler::attempt(const schedule::Queue::Popped& popped) {
   const auto bound = bind(*pod, node);
   if (!bound) {
     made.node = nullptr;
-    made.verdict = schedule::reject(schedule::Code::error, bound.error().message);
+    made.fit_status = schedule::reject(schedule::Code::error, bound.error().message);
     return give_up(pod, std::move(made));
   }
   record_event(schedule::bound_event(*pod, node));  // the bound pod arrives as a change
 }
 
 void RegistryScheduler::give_up(const schedule::PodRef& pod, schedule::Attempt attempt) {
-  schedule::FailedAttempt failed{pod, std::move(attempt.verdict), std::move(attempt.diagnosis),
+  schedule::FailedAttempt failed{pod, std::move(attempt.fit_status), std::move(attempt.diagnosis),
                                  std::string()};
   if (failed.diagnosis) {
     schedule::Preemption preemption(pod, {});
     preemption.start({cluster_state_.cluster(), cluster_state_.nominator(),
                       cluster_state_.budgets(), finder_.plugins()},
-                     failed.diagnosis->verdicts, clock_.wall(), random_);
+                     failed.diagnosis->fit_statuses, clock_.wall(), random_);
     const schedule::PreemptionOutcome& outcome = *preemption.outcome();
-    failed.diagnosis->postfilter = outcome.verdict.message();
+    failed.diagnosis->postfilter = outcome.fit_status.message();
     failed.nomination = outcome.nomination;
-    if (outcome.chosen) make_room(pod, *outcome.chosen);
+    if (outcome.chosen) prepare_candidate(pod, *outcome.chosen);
   }
   const schedule::PodRef live = cluster_state_.live(pod->uid());
   auto plan = schedule::plan_failure(failed, live, cluster_state_.nominator(), clock_.wall());
@@ -162,9 +162,10 @@ void RegistryScheduler::give_up(const schedule::PodRef& pod, schedule::Attempt a
 }
 
 // Deletes the victims of a preemption. Their end arrives as a change.
-void RegistryScheduler::make_room(const schedule::PodRef& pod, const schedule::Candidate& chosen) {
-  auto promised = cluster_state_.nominator().below(chosen.node, *pod);
-  schedule::Preparation machine(pod, chosen, std::move(promised), {}, {.async = false});
+void RegistryScheduler::prepare_candidate(const schedule::PodRef& pod,
+                                          const schedule::Candidate& chosen) {
+  auto nominated = cluster_state_.nominator().below(chosen.node, *pod);
+  schedule::Preparation machine(pod, chosen, std::move(nominated), {}, {.async = false});
   std::deque<schedule::Preparation::Step> open;
   const auto add = [&open](schedule::Preparation::Steps steps) {
     for (auto& step : steps) open.push_back(std::move(step));

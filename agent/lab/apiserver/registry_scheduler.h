@@ -33,10 +33,11 @@ class RegistryScheduler {
  private:
   void read(const Stored& stored);
   void forget(const Stored& stored);
-  void take_news();
+  void apply_changes();
   void attempt(const sync::schedule::Queue::Popped& popped);
   void give_up(const sync::schedule::PodRef& pod, sync::schedule::Attempt attempt);
-  void make_room(const sync::schedule::PodRef& pod, const sync::schedule::Candidate& chosen);
+  void prepare_candidate(const sync::schedule::PodRef& pod,
+                         const sync::schedule::Candidate& chosen);
   [[nodiscard]] sync::schedule::Settled perform(const sync::schedule::Action& action);
   [[nodiscard]] Answer<StoredPtr> bind(const sync::schedule::PodView& pod, std::string_view node);
   [[nodiscard]] sync::schedule::Settled patch(const sync::schedule::PatchPodStatus& patch);
@@ -47,7 +48,7 @@ class RegistryScheduler {
   Random random_;
   sync::schedule::ClusterState cluster_state_;
   sync::schedule::Finder finder_;
-  std::deque<Change> news_;
+  std::deque<Change> pending_changes_;
 };
 
 }  // namespace holdfast::agent::lab

@@ -49,32 +49,32 @@ http::Response reply_shaped(const sync::StructType& type, const json::object& ob
   return reply_json(201, sync::wire::serialize(made->object) + "\n");
 }
 
-json::object user_info(const Identity& who) {
-  json::object user = {{"username", who.name}};
-  if (!who.uid.empty()) user["uid"] = who.uid;
-  user["groups"] = json::array(who.groups.begin(), who.groups.end());
+json::object user_info(const Identity& caller) {
+  json::object user = {{"username", caller.name}};
+  if (!caller.uid.empty()) user["uid"] = caller.uid;
+  user["groups"] = json::array(caller.groups.begin(), caller.groups.end());
   return user;
 }
 
 json::object review_token(const Backend& backend, const json::object& asked) {
-  const Identity* who = backend.tokens.find(sync::wire::dig_text(asked, {"spec", "token"}));
-  json::object status = {{"authenticated", who != nullptr}};
-  if (who != nullptr) status["user"] = user_info(*who);
-  if (who != nullptr) status["audiences"] = sync::wire::dig_list(asked, {"spec", "audiences"});
+  const Identity* caller = backend.tokens.find(sync::wire::dig_text(asked, {"spec", "token"}));
+  json::object status = {{"authenticated", caller != nullptr}};
+  if (caller != nullptr) status["user"] = user_info(*caller);
+  if (caller != nullptr) status["audiences"] = sync::wire::dig_list(asked, {"spec", "audiences"});
   return status;
 }
 
-json::object review_access(const Backend& backend, const Identity& who) {
-  return {{"allowed", !backend.secured || who.in_group("system:masters")}};
+json::object review_access(const Backend& backend, const Identity& caller) {
+  return {{"allowed", !backend.secured || caller.in_group("system:masters")}};
 }
 
 Identity subject_of(const Call& call, const json::object& asked) {
-  if (call.resource().kind == "SelfSubjectAccessReview") return call.who;
-  Identity who{std::string(sync::wire::dig_text(asked, {"spec", "user"})), "", {}};
+  if (call.resource().kind == "SelfSubjectAccessReview") return call.caller;
+  Identity caller{std::string(sync::wire::dig_text(asked, {"spec", "user"})), "", {}};
   for (const json::value& group : sync::wire::dig_list(asked, {"spec", "groups"})) {
-    who.groups.emplace_back(sync::wire::as_text(group));
+    caller.groups.emplace_back(sync::wire::as_text(group));
   }
-  return who;
+  return caller;
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ Reply review(Backend& backend, const Call& call) {
   if (kind == "TokenReview") {
     (*asked)["status"] = review_token(backend, *asked);
   } else if (kind == "SelfSubjectReview") {
-    (*asked)["status"] = json::object{{"userInfo", user_info(call.who)}};
+    (*asked)["status"] = json::object{{"userInfo", user_info(call.caller)}};
   } else {
     (*asked)["status"] = review_access(backend, subject_of(call, *asked));
   }

@@ -26,13 +26,13 @@ http::ServerLimits server_limits() {
 
 bool is_local(const net::HostPort& at) { return at.host == "localhost" || at.is_loopback(); }
 
-struct Parts {
+struct ServerParts {
   std::unique_ptr<net::Listener> listener;
   std::unique_ptr<ApiServer> server;
 };
 
-Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor& executor,
-                      const Clock& clock) {
+Result<ServerParts> prepare(const ServeSettings& settings, const asio::any_io_executor& executor,
+                            const Clock& clock) {
   TRY(const net::HostPort at, net::HostPort::parse(settings.listen));
   if (auto safe = check_listener(at, !settings.token_file.empty()); !safe) {
     return fail(safe.error());
@@ -61,7 +61,7 @@ Result<Parts> prepare(const ServeSettings& settings, const asio::any_io_executor
   TRY(std::unique_ptr<ApiServer> server,
       ApiServer::open(executor, clock, Random::from_entropy(), std::move(options)));
   log_info("apiserver listening", {{"address", address}, {"tls", !settings.tls_dir.empty()}});
-  return Parts{std::move(listener), std::move(server)};
+  return ServerParts{std::move(listener), std::move(server)};
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ Status check_listener(const net::HostPort& at, bool has_tokens) {
 
 asio::awaitable<Status> serve(ServeSettings settings, loop::Stop& stop, const Clock& clock) {
   const auto executor = co_await asio::this_coro::executor;
-  CO_TRY(Parts parts, prepare(settings, executor, clock));
+  CO_TRY(ServerParts parts, prepare(settings, executor, clock));
   http::Server http(executor, server_limits(), parts.server->handler(), reply_problem);
   http.listen(std::move(parts.listener));
   loop::Tasks tasks(executor);

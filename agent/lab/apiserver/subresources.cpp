@@ -68,10 +68,10 @@ json::object bound(const json::object& pod, const json::object& binding, WallTim
   return made;
 }
 
-sync::wire::ApiStatus eviction_refused(const json::object& budget, EvictionVerdict verdict) {
+sync::wire::ApiStatus eviction_refused(const json::object& budget, EvictionDecision decision) {
   const std::string name(sync::wire::name_of(budget));
   const std::string why =
-      verdict == EvictionVerdict::outdated
+      decision == EvictionDecision::outdated
           ? "The disruption budget " + name + " is still being processed by the server."
           : "The disruption budget " + name + " needs " +
                 std::to_string(sync::wire::dig_int(budget, {"status", "desiredHealthy"})) +
@@ -99,13 +99,13 @@ Answer<bool> charge_budget(Backend& backend, const json::object& pod, bool dry_r
         "support."));
   }
   const json::object& budget = covering.front()->object;
-  const EvictionVerdict verdict = judge_eviction(budget);
-  if (verdict != EvictionVerdict::allowed) return refuse(eviction_refused(budget, verdict));
+  const EvictionDecision decision = decide_eviction(budget);
+  if (decision != EvictionDecision::allowed) return refuse(eviction_refused(budget, decision));
   if (dry_run) return true;
   const std::string now = format_rfc3339(backend.clock.wall());
   const auto change = [&pod, &now](const json::object& old) -> Answer<json::object> {
     json::object made = old;
-    made["status"] = charge_eviction(old, sync::wire::name_of(pod), now);
+    made["status"] = record_eviction(old, sync::wire::name_of(pod), now);
     return made;
   };
   const Target target{sync::wire::namespace_of(budget), sync::wire::name_of(budget)};

@@ -69,7 +69,7 @@ Reply create(Backend& backend, const Call& call) {
     return refuse(fine.error());
   }
   if (call.resource().kind == "CertificateSigningRequest") {
-    set_requester(decoded->object, call.who);
+    set_requester(decoded->object, call.caller);
   }
   const auto stored = backend.editor.create(call.stored(), std::move(decoded->object),
                                             call.name_space(), call.dry_run);

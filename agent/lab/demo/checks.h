@@ -12,7 +12,7 @@
 namespace holdfast::agent::demo {
 
 // The names and numbers of the demo: which node has which role.
-struct Cast {
+struct DemoSetup {
   std::string autonomous = "edge-a";  // cut, with the autonomy annotation
   std::string ordinary = "edge-b";    // cut, without it
   std::string connected = "edge-c";   // never cut
@@ -48,29 +48,33 @@ struct CheckResult {
   bool operator==(const CheckResult&) const = default;
 };
 
-[[nodiscard]] CheckResult check_pods_kept(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_killed_pod_back(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_connected_undisturbed(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_autonomous_shown(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_evicted_and_replaced(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_stale_copies_stop(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_no_empty_answers(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_leases_grow(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_versions_grow(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_journal(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_whole_again(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_nothing_left(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_pods_kept(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_killed_pod_back(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_connected_undisturbed(const History& history,
+                                                      const DemoSetup& setup);
+[[nodiscard]] CheckResult check_autonomous_marked_unknown(const History& history,
+                                                          const DemoSetup& setup);
+[[nodiscard]] CheckResult check_evicted_and_replaced(const History& history,
+                                                     const DemoSetup& setup);
+[[nodiscard]] CheckResult check_stale_copies_stop(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_no_empty_answers(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_leases_grow(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_versions_grow(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_journal(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_recovered(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_cleanup(const History& history, const DemoSetup& setup);
 
 // The preemption scene.
-[[nodiscard]] CheckResult check_room_made(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_victims_elsewhere(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_preemption(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_victims_elsewhere(const History& history, const DemoSetup& setup);
 
 // The second act.
-[[nodiscard]] CheckResult check_site_evicted_slowly(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_darkness_spares(const History& history, const Cast& cast);
-[[nodiscard]] CheckResult check_sites_whole(const History& history, const Cast& cast);
+[[nodiscard]] CheckResult check_site_evicted_slowly(const History& history, const DemoSetup& setup);
+[[nodiscard]] CheckResult check_total_outage_evicts_nothing(const History& history,
+                                                            const DemoSetup& setup);
+[[nodiscard]] CheckResult check_sites_recovered(const History& history, const DemoSetup& setup);
 
-// The verdicts of all checks, in the order of the report.
-[[nodiscard]] std::vector<CheckResult> judge(const History& history, const Cast& cast);
+// The results of all checks, in the order of the report.
+[[nodiscard]] std::vector<CheckResult> run_checks(const History& history, const DemoSetup& setup);
 
 }  // namespace holdfast::agent::demo

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "agent/lab/demo/checks.h"
-#include "agent/lab/demo/scene.h"
+#include "agent/lab/demo/cluster_snapshot.h"
 #include "agent/lab/demo/words.h"
 
 namespace holdfast::agent::demo {
@@ -20,9 +20,9 @@ bool executes(const NodeSeen& node) {
 }
 
 // When each of these nodes was first tainted NoExecute after `from`.
-std::map<std::string, At> tainted_at(const History& history, const std::vector<std::string>& nodes,
-                                     At from) {
-  std::map<std::string, At> found;
+std::map<std::string, DemoTime> tainted_at(const History& history,
+                                           const std::vector<std::string>& nodes, DemoTime from) {
+  std::map<std::string, DemoTime> found;
   for (const NodeSeen& node : history.nodes) {
     const bool ours = std::find(nodes.begin(), nodes.end(), node.name) != nodes.end();
     if (ours && node.at > from && executes(node)) found.emplace(node.name, node.at);
@@ -32,12 +32,12 @@ std::map<std::string, At> tainted_at(const History& history, const std::vector<s
 
 struct Eviction {
   PodSeen pod;
-  At at{};
+  DemoTime at{};
 };
 
 // The pods of these nodes whose deletion was first seen after `from` and not after `until`.
 std::vector<Eviction> evicted(const History& history, const std::vector<std::string>& nodes,
-                              At from, At until) {
+                              DemoTime from, DemoTime until) {
   std::map<std::string, Eviction> first;
   for (const PodSeen& pod : history.pods) {
     const bool ours = std::find(nodes.begin(), nodes.end(), pod.node) != nodes.end();
@@ -60,7 +60,7 @@ std::size_t pods_of(const History& history, const std::vector<std::string>& node
 
 }  // namespace
 
-std::vector<std::string> Cast::nodes_of(const std::string& site) const {
+std::vector<std::string> DemoSetup::nodes_of(const std::string& site) const {
   std::vector<std::string> names;
   for (int number = 1; number <= site_nodes; ++number) {
     names.push_back(site + "-" + std::to_string(number));
@@ -68,95 +68,95 @@ std::vector<std::string> Cast::nodes_of(const std::string& site) const {
   return names;
 }
 
-std::vector<std::string> Cast::nodes_of_both() const {
+std::vector<std::string> DemoSetup::nodes_of_both() const {
   std::vector<std::string> names = nodes_of(first_site);
   for (const std::string& name : nodes_of(other_site)) names.push_back(name);
   return names;
 }
 
-CheckResult check_site_evicted_slowly(const History& history, const Cast& cast) {
-  CheckResult verdict{"A site without a link is evicted node by node, at the eviction rate"};
-  const auto cut = history.when(Deed::site_cut);
-  const auto dark = history.when(Deed::all_dark);
+CheckResult check_site_evicted_slowly(const History& history, const DemoSetup& setup) {
+  CheckResult result{"A site without a link is evicted node by node, at the eviction rate"};
+  const auto cut = history.when(DemoEvent::site_cut);
+  const auto dark = history.when(DemoEvent::all_unknown);
   if (!cut || !dark) {
-    verdict.detail = not_played;
-    return verdict;
+    result.detail = not_played;
+    return result;
   }
-  const auto nodes = cast.nodes_of(cast.first_site);
+  const auto nodes = setup.nodes_of(setup.first_site);
   const auto tainted = tainted_at(history, nodes, *cut);
-  std::vector<At> times;
+  std::vector<DemoTime> times;
   for (const auto& [node, at] : tainted) times.push_back(at);
   std::sort(times.begin(), times.end());
   const auto turn =
-      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1 / cast.eviction_rate));
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1 / setup.eviction_rate));
   for (std::size_t i = 1; i < times.size(); ++i) {
-    const At earliest = times[0] + turn * static_cast<std::int64_t>(i) - lateness;
-    if (times[i] < earliest) verdict.detail = "a node was tainted too early: " + seconds(times[i]);
+    const DemoTime earliest = times[0] + turn * static_cast<std::int64_t>(i) - lateness;
+    if (times[i] < earliest) result.detail = "a node was tainted too early: " + seconds(times[i]);
   }
   const auto gone = evicted(history, nodes, *cut, *dark);
   for (const Eviction& eviction : gone) {
     const auto at = tainted.find(eviction.pod.node);
-    if (at == tainted.end() || eviction.at < at->second + cast.site_patience - lateness) {
-      verdict.detail = eviction.pod.name + " was evicted too early";
+    if (at == tainted.end() || eviction.at < at->second + setup.site_patience - lateness) {
+      result.detail = eviction.pod.name + " was evicted too early";
     }
   }
-  if (times.size() < 2) verdict.detail = std::to_string(times.size()) + " nodes were tainted";
-  if (gone.empty()) verdict.detail = "no pod was evicted";
-  verdict.held = verdict.detail.empty();
-  if (verdict.held) {
-    verdict.detail = std::to_string(times.size()) + " of " + std::to_string(nodes.size()) +
-                     " nodes in " + seconds(times.back() - times.front()) + ", " +
-                     std::to_string(gone.size()) + " pods evicted";
+  if (times.size() < 2) result.detail = std::to_string(times.size()) + " nodes were tainted";
+  if (gone.empty()) result.detail = "no pod was evicted";
+  result.held = result.detail.empty();
+  if (result.held) {
+    result.detail = std::to_string(times.size()) + " of " + std::to_string(nodes.size()) +
+                    " nodes in " + seconds(times.back() - times.front()) + ", " +
+                    std::to_string(gone.size()) + " pods evicted";
   }
-  return verdict;
+  return result;
 }
 
-CheckResult check_darkness_spares(const History& history, const Cast& cast) {
-  CheckResult verdict{"When no site has a link, nothing is evicted any more"};
-  const auto cut = history.when(Deed::site_cut);
-  const auto dark = history.when(Deed::all_dark);
-  const auto closed = history.when(Deed::closed);
+CheckResult check_total_outage_evicts_nothing(const History& history, const DemoSetup& setup) {
+  CheckResult result{"When no site has a link, nothing is evicted any more"};
+  const auto cut = history.when(DemoEvent::site_cut);
+  const auto dark = history.when(DemoEvent::all_unknown);
+  const auto closed = history.when(DemoEvent::closed);
   if (!cut || !dark || !closed) {
-    verdict.detail = not_played;
-    return verdict;
+    result.detail = not_played;
+    return result;
   }
-  const auto nodes = cast.nodes_of_both();
+  const auto nodes = setup.nodes_of_both();
   for (const Eviction& eviction : evicted(history, nodes, *dark + lateness, *closed)) {
-    verdict.detail = eviction.pod.name + " was evicted after all links were cut";
+    result.detail = eviction.pod.name + " was evicted after all links were cut";
   }
-  const auto others = cast.nodes_of(cast.other_site);
+  const auto others = setup.nodes_of(setup.other_site);
   for (const Eviction& eviction : evicted(history, others, *cut, *closed)) {
-    verdict.detail = eviction.pod.name + " was evicted";
+    result.detail = eviction.pod.name + " was evicted";
   }
   const std::size_t all = pods_of(history, nodes);
   const std::size_t lost = evicted(history, nodes, *cut, *closed).size();
-  if (all <= lost) verdict.detail = "no pod was left to keep";
-  verdict.held = verdict.detail.empty();
-  if (verdict.held) {
-    verdict.detail = std::to_string(all - lost) + " of " + std::to_string(all) + " pods were kept";
+  if (all <= lost) result.detail = "no pod was left to keep";
+  result.held = result.detail.empty();
+  if (result.held) {
+    result.detail = std::to_string(all - lost) + " of " + std::to_string(all) + " pods were kept";
   }
-  return verdict;
+  return result;
 }
 
-CheckResult check_sites_whole(const History& history, const Cast& cast) {
-  CheckResult verdict{"In the end all nodes of both sites are Ready without taints"};
-  const auto closed = history.when(Deed::closed);
+CheckResult check_sites_recovered(const History& history, const DemoSetup& setup) {
+  CheckResult result{"In the end all nodes of both sites are Ready without taints"};
+  const auto closed = history.when(DemoEvent::closed);
   if (!closed) {
-    verdict.detail = not_played;
-    return verdict;
+    result.detail = not_played;
+    return result;
   }
-  Scene scene;
+  ClusterSnapshot snapshot;
   for (const NodeSeen& seen : history.nodes) {
-    if (seen.at <= *closed) scene.take(seen);
+    if (seen.at <= *closed) snapshot.take(seen);
   }
-  const auto nodes = cast.nodes_of_both();
+  const auto nodes = setup.nodes_of_both();
   for (const std::string& node : nodes) {
-    if (scene.ready(node) != "True") verdict.detail = node + " is not Ready";
-    if (scene.tainted(node, "")) verdict.detail = node + " is tainted";
+    if (snapshot.ready(node) != "True") result.detail = node + " is not Ready";
+    if (snapshot.tainted(node, "")) result.detail = node + " is tainted";
   }
-  verdict.held = verdict.detail.empty();
-  if (verdict.held) verdict.detail = std::to_string(nodes.size()) + " nodes Ready";
-  return verdict;
+  result.held = result.detail.empty();
+  if (result.held) result.detail = std::to_string(nodes.size()) + " nodes Ready";
+  return result;
 }
 
 }  // namespace holdfast::agent::demo

@@ -113,7 +113,7 @@ void Children::reap() {
       if (child.identity.pid != pid || child.killed || status == 0) continue;
       const std::string how = WIFSIGNALED(status) ? " by signal " + std::to_string(WTERMSIG(status))
                                                   : " with " + std::to_string(WEXITSTATUS(status));
-      bad_ends_.push_back(name + " ended" + how);
+      abnormal_exits_.push_back(name + " ended" + how);
     }
   }
 }

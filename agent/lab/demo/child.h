@@ -44,7 +44,7 @@ class Children {
   asio::awaitable<std::vector<int>> end_all(MonoTime deadline);
 
   // The programs that ended with a signal or an exit code other than 0, except by kill(), and how.
-  [[nodiscard]] const std::vector<std::string>& bad_ends() const { return bad_ends_; }
+  [[nodiscard]] const std::vector<std::string>& abnormal_exits() const { return abnormal_exits_; }
 
   [[nodiscard]] int pid(const std::string& name) const;
   // Reaps processes that have ended.
@@ -62,7 +62,7 @@ class Children {
   std::filesystem::path logs_;
   const Clock& clock_;
   std::map<std::string, Child> children_;
-  std::vector<std::string> bad_ends_;
+  std::vector<std::string> abnormal_exits_;
 };
 
 // The value of `field` in the last line of `log` that contains `message` and `field`; "" if there

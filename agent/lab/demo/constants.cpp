@@ -68,34 +68,34 @@ json::object bare_spec(std::int64_t milli_cpu) {
 
 }  // namespace
 
-std::vector<Manifest> crowd(std::int64_t milli_cpu, const Cast& cast) {
+std::vector<Manifest> filler_pods(std::int64_t milli_cpu, const DemoSetup& setup) {
   const json::object priority = {{"apiVersion", "scheduling.k8s.io/v1"},
                                  {"kind", "PriorityClass"},
                                  {"metadata", json::object{{"name", "important"}}},
                                  {"value", 1000}};
-  json::object lesser = workload("Deployment", cast.lesser.c_str(), false);
+  json::object lesser = workload("Deployment", setup.lesser.c_str(), false);
   json::object& spec = lesser["spec"].as_object();
-  spec["replicas"] = cast.lesser_replicas;
+  spec["replicas"] = setup.lesser_replicas;
   json::object& made = spec["template"].as_object();
   made["spec"] = with_cpu(made["spec"].as_object(), milli_cpu * 2 / 5);
-  const json::object selector = {{"matchLabels", json::object{{"app", cast.guarded}}}};
+  const json::object selector = {{"matchLabels", json::object{{"app", setup.guarded}}}};
   const json::object budget = {{"apiVersion", "policy/v1"},
                                {"kind", "PodDisruptionBudget"},
-                               {"metadata", json::object{{"name", cast.guarded}}},
+                               {"metadata", json::object{{"name", setup.guarded}}},
                                {"spec", json::object{{"minAvailable", 1}, {"selector", selector}}}};
   return {
       {"/apis/scheduling.k8s.io/v1/priorityclasses", "important", sync::wire::serialize(priority)},
-      {"/apis/policy/v1/namespaces/default/poddisruptionbudgets", cast.guarded,
+      {"/apis/policy/v1/namespaces/default/poddisruptionbudgets", setup.guarded,
        sync::wire::serialize(budget)},
-      {"/apis/apps/v1/namespaces/default/deployments", cast.lesser, sync::wire::serialize(lesser)},
-      bare_pod(cast.guarded, bare_spec(milli_cpu / 5))};
+      {"/apis/apps/v1/namespaces/default/deployments", setup.lesser, sync::wire::serialize(lesser)},
+      bare_pod(setup.guarded, bare_spec(milli_cpu / 5))};
 }
 
-Manifest important_pod(std::int64_t milli_cpu, const Cast& cast) {
+Manifest important_pod(std::int64_t milli_cpu, const DemoSetup& setup) {
   json::object spec = bare_spec(milli_cpu * 3 / 5);
   spec["priorityClassName"] = "important";
-  spec["nodeSelector"] = json::object{{"kubernetes.io/hostname", cast.connected}};
-  return bare_pod(cast.important, std::move(spec));
+  spec["nodeSelector"] = json::object{{"kubernetes.io/hostname", setup.connected}};
+  return bare_pod(setup.important, std::move(spec));
 }
 
 const Flags& edge_constants() {

@@ -33,9 +33,9 @@ inline constexpr const char* web_name = "web";  // name of that Deployment
 
 // The objects that fill a node of `milli_cpu` thousandths of a core: a Deployment of two pods that
 // request two fifths each, and a pod with a disruption budget that requests one fifth.
-[[nodiscard]] std::vector<Manifest> crowd(std::int64_t milli_cpu, const Cast& cast);
+[[nodiscard]] std::vector<Manifest> filler_pods(std::int64_t milli_cpu, const DemoSetup& setup);
 // A pod with the highest priority that requests three fifths of that node and may run only there.
-[[nodiscard]] Manifest important_pod(std::int64_t milli_cpu, const Cast& cast);
+[[nodiscard]] Manifest important_pod(std::int64_t milli_cpu, const DemoSetup& setup);
 
 inline constexpr const char* eviction_patience = "3";  // tolerationSeconds of the pods of web_name
 

@@ -8,7 +8,7 @@
 
 #include "agent/lab/demo/constants.h"
 #include "agent/lab/demo/report.h"
-#include "agent/lab/demo/story.h"
+#include "agent/lab/demo/script.h"
 #include "platform/fs/file.h"
 #include "platform/log.h"
 #include "platform/proc/notify.h"
@@ -47,17 +47,17 @@ Status write_report(const std::filesystem::path& file, const std::string& page) 
   return fs::atomic_write(file, page, 0644);
 }
 
-int conclude(Screen& screen, const Recorder& recorder, const Cast& cast, const Status& played,
+int conclude(Screen& screen, const Recorder& recorder, const DemoSetup& setup, const Status& played,
              const DemoSettings& settings) {
-  auto verdicts = judge(recorder.history(), cast);
-  verdicts.push_back(
+  auto results = run_checks(recorder.history(), setup);
+  results.push_back(
       {"The demo runs to its end", played.has_value(), played ? "" : played.error().what});
   screen.title("Results");
-  for (const CheckResult& verdict : verdicts) screen.verdict(verdict);
+  for (const CheckResult& result : results) screen.result(result);
   const Status written =
-      write_report(settings.report, report_page(recorder.history(), cast, verdicts));
-  const bool held = std::all_of(verdicts.begin(), verdicts.end(),
-                                [](const CheckResult& verdict) { return verdict.held; });
+      write_report(settings.report, report_page(recorder.history(), setup, results));
+  const bool held = std::all_of(results.begin(), results.end(),
+                                [](const CheckResult& result) { return result.held; });
   screen.title(held ? "Every promise held." : "A promise was broken.");
   if (written) {
     screen.why("report: " + std::filesystem::absolute(settings.report).string());
@@ -79,17 +79,17 @@ boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop, co
     co_return 1;
   }
   introduce(screen, *data);
-  Cast cast;
+  DemoSetup setup;
   Recorder recorder(executor);
-  Stage stage(executor, *data, cast, clock, recorder);
-  Story story(cast, stage, recorder, screen, stop);
-  const Status played = co_await story.play();
+  DemoProcesses processes(executor, *data, setup, clock, recorder);
+  DemoScript script(setup, processes, recorder, screen, stop);
+  const Status played = co_await script.play();
   if (!played) screen.say(recorder.now(), "FAILED: " + played.error().what);
-  co_await stage.stop_watching();
-  recorder.history().left_running = co_await stage.end();
-  recorder.history().bad_ends = stage.bad_ends();
+  co_await processes.stop_watching();
+  recorder.history().left_running = co_await processes.end();
+  recorder.history().abnormal_exits = processes.abnormal_exits();
   screen.say(recorder.now(), "all processes have ended");
-  const int code = conclude(screen, recorder, cast, played, settings);
+  const int code = conclude(screen, recorder, setup, played, settings);
   if (code == 0 && settings.data.empty()) {
     (void)fs::remove_tree(*data);
   } else {

@@ -12,10 +12,10 @@
 
 namespace holdfast::agent::demo {
 
-using At = Duration;  // time since the start of the demo
+using DemoTime = Duration;  // time since the start of the demo
 
 // The events that the story causes or waits for.
-enum class Deed : std::uint8_t {
+enum class DemoEvent : std::uint8_t {
   steady,
   cut,
   agent_killed,
@@ -24,21 +24,21 @@ enum class Deed : std::uint8_t {
   restored,
   ended,
   // room for an important pod
-  crowded,     // a node is full
+  node_full,   // a node is full
   vip_posted,  // a pod that must run there is created
-  room_made,
+  preempted,
   // of the second act
   sites_open,
   site_cut,
   all_cut,
-  all_dark,  // all nodes Unknown, no NoExecute taint is left
+  all_unknown,  // all nodes Unknown, no NoExecute taint is left
   all_restored,
   closed
 };
 
 struct Mark {
-  At at{};
-  Deed deed = Deed::steady;
+  DemoTime at{};
+  DemoEvent event = DemoEvent::steady;
   std::vector<std::string> nodes = {};  // affected ones
   std::string text = {};                // "kill -9 the agent"
 
@@ -47,7 +47,7 @@ struct Mark {
 
 // The link state that an agent reports; "down" while it does not answer.
 struct LinkSeen {
-  At at{};
+  DemoTime at{};
   std::string node = {};
   std::string state = {};
   std::int64_t outbox = 0;  // queued writes; -1: unknown
@@ -56,7 +56,7 @@ struct LinkSeen {
 };
 
 struct NodeSeen {
-  At at{};
+  DemoTime at{};
   std::string name = {};
   std::string ready = {};                // status of the Ready condition
   std::vector<std::string> taints = {};  // "node.kubernetes.io/unreachable:NoExecute"
@@ -65,7 +65,7 @@ struct NodeSeen {
 };
 
 struct LeaseSeen {
-  At at{};
+  DemoTime at{};
   std::string node = {};
   WallTime renewed{};
   std::string version = {};
@@ -74,7 +74,7 @@ struct LeaseSeen {
 };
 
 struct PodSeen {
-  At at{};
+  DemoTime at{};
   std::string uid = {};
   std::string name = {};
   std::string owner = {};      // kind of the controller: ReplicaSet, DaemonSet
@@ -94,16 +94,16 @@ struct ProcessSeen {
   std::string node = {};
   int pid = 0;
   std::uint64_t start_ticks = 0;
-  At began{};
-  std::optional<At> ended = {};
+  DemoTime began{};
+  std::optional<DemoTime> ended = {};
 
   bool operator==(const ProcessSeen&) const = default;
 };
 
 // The answer of an agent's proxy to a list request.
 struct AnswerSeen {
-  At asked{};
-  At at{};  // answered
+  DemoTime asked{};
+  DemoTime at{};  // answered
   std::string node = {};
   std::string path = {};
   bool incomplete = false;  // the agent cannot have the complete list, so 200 would be wrong
@@ -116,7 +116,7 @@ struct AnswerSeen {
 
 // A resourceVersion that a watching client received.
 struct VersionSeen {
-  At at{};
+  DemoTime at{};
   std::string client = {};
   bool relisted = false;  // the client has listed again
   std::uint64_t version = 0;
@@ -144,7 +144,7 @@ struct MemorySeen {
 };
 
 struct ReplicasSeen {
-  At at{};
+  DemoTime at{};
   int wanted = 0;
   int ready = 0;
 
@@ -163,14 +163,14 @@ struct History {
   std::vector<JournalSeen> journal = {};
   std::vector<MemorySeen> memory = {};
   std::vector<ReplicasSeen> replicas = {};
-  std::vector<std::string> gone_410 = {};  // clients that received a 410
-  std::vector<int> left_running = {};      // pids still running at the end
-  std::vector<std::string> bad_ends = {};  // programs that ended abnormally, and how
+  std::vector<std::string> gone_410 = {};        // clients that received a 410
+  std::vector<int> left_running = {};            // pids still running at the end
+  std::vector<std::string> abnormal_exits = {};  // programs that ended abnormally, and how
 
-  // The time of the first mark of `deed`, if there is one.
-  [[nodiscard]] std::optional<At> when(Deed deed) const {
+  // The time of the first mark of `event`, if there is one.
+  [[nodiscard]] std::optional<DemoTime> when(DemoEvent event) const {
     for (const Mark& mark : marks) {
-      if (mark.deed == deed) return mark.at;
+      if (mark.event == event) return mark.at;
     }
     return std::nullopt;
   }

@@ -16,8 +16,8 @@ bool contains(const std::vector<ProcessSeen>& list, const ProcessSeen& process) 
 
 }  // namespace
 
-void Recorder::pods_are(const std::vector<PodSeen>& pods) {
-  const auto known = scene_.pods();
+void Recorder::record_pods(const std::vector<PodSeen>& pods) {
+  const auto known = snapshot_.pods();
   for (const auto& [uid, pod] : known) {
     const bool there = std::any_of(pods.begin(), pods.end(),
                                    [&pod](const PodSeen& now) { return now.uid == pod.uid; });
@@ -29,7 +29,7 @@ void Recorder::pods_are(const std::vector<PodSeen>& pods) {
   for (const PodSeen& pod : pods) note(pod);
 }
 
-void Recorder::processes_are(const std::string& node, const std::vector<ProcessSeen>& alive) {
+void Recorder::record_processes(const std::string& node, const std::vector<ProcessSeen>& alive) {
   bool changed = false;
   for (ProcessSeen& known : history_.processes) {
     if (known.node != node || known.ended || contains(alive, known)) continue;

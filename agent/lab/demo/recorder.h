@@ -3,8 +3,8 @@
 
 #pragma once
 
+#include "agent/lab/demo/cluster_snapshot.h"
 #include "agent/lab/demo/history.h"
-#include "agent/lab/demo/scene.h"
 #include "platform/loop/event.h"
 
 namespace holdfast::agent::demo {
@@ -16,7 +16,7 @@ class Recorder {
 
   [[nodiscard]] const Clock& clock() const { return clock_; }
   // The time since the demo began.
-  [[nodiscard]] At now() const { return clock_.mono() - began_; }
+  [[nodiscard]] DemoTime now() const { return clock_.mono() - began_; }
 
   // Records an observation with the current time. One that changes nothing is not kept.
   void note(LinkSeen seen) { keep(history_.links, std::move(seen)); }
@@ -30,20 +30,20 @@ class Recorder {
   }
 
   // Records a complete list of pods. Known pods that are not in it are gone.
-  void pods_are(const std::vector<PodSeen>& pods);
+  void record_pods(const std::vector<PodSeen>& pods);
   // Records the processes of a node that are alive now.
-  void processes_are(const std::string& node, const std::vector<ProcessSeen>& alive);
+  void record_processes(const std::string& node, const std::vector<ProcessSeen>& alive);
 
   [[nodiscard]] History& history() { return history_; }
   [[nodiscard]] const History& history() const { return history_; }
-  [[nodiscard]] const Scene& scene() const { return scene_; }
+  [[nodiscard]] const ClusterSnapshot& snapshot() const { return snapshot_; }
   [[nodiscard]] loop::Event& changed() { return changed_; }
 
  private:
   template <class T>
   void keep(std::vector<T>& kept, T seen) {
     seen.at = now();
-    if (!scene_.take(seen)) return;
+    if (!snapshot_.take(seen)) return;
     kept.push_back(std::move(seen));
     changed_.notify_all();
   }
@@ -51,7 +51,7 @@ class Recorder {
   const Clock& clock_;
   MonoTime began_;
   History history_;
-  Scene scene_;
+  ClusterSnapshot snapshot_;
   loop::Event changed_;
 };
 

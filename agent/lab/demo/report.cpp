@@ -26,15 +26,15 @@ std::string headings(std::initializer_list<const char*> words) {
   return element("thead", {}, element("tr", {}, row));
 }
 
-std::string verdict_table(const std::vector<CheckResult>& verdicts) {
+std::string results_table(const std::vector<CheckResult>& results) {
   std::string rows;
-  for (const CheckResult& verdict : verdicts) {
-    const std::string look = verdict.held ? "pass" : "fail";
+  for (const CheckResult& result : results) {
+    const std::string look = result.held ? "pass" : "fail";
     const std::string badge =
-        element("span", {{"class", "badge " + look}}, verdict.held ? "PASS" : "FAIL");
-    rows += element("tr", {},
-                    element("td", {}, badge) + cell(verdict.promise, "promise") +
-                        cell(verdict.detail, "detail"));
+        element("span", {{"class", "badge " + look}}, result.held ? "PASS" : "FAIL");
+    rows += element(
+        "tr", {},
+        element("td", {}, badge) + cell(result.promise, "promise") + cell(result.detail, "detail"));
   }
   return element("table", {{"class", "verdicts"}}, element("tbody", {}, rows));
 }
@@ -93,12 +93,12 @@ std::string journal_table(const History& history) {
   return element("table", {}, headings({"agent", "kind of record", "records"}) + rows);
 }
 
-std::string lead(const std::vector<CheckResult>& verdicts, const History& history) {
-  const auto held = std::count_if(verdicts.begin(), verdicts.end(),
-                                  [](const CheckResult& verdict) { return verdict.held; });
-  const bool all = held == static_cast<std::ptrdiff_t>(verdicts.size());
+std::string lead(const std::vector<CheckResult>& results, const History& history) {
+  const auto held = std::count_if(results.begin(), results.end(),
+                                  [](const CheckResult& result) { return result.held; });
+  const bool all = held == static_cast<std::ptrdiff_t>(results.size());
   const std::string count =
-      std::to_string(held) + " of " + std::to_string(verdicts.size()) + " promises held";
+      std::to_string(held) + " of " + std::to_string(results.size()) + " promises held";
   const std::string badge =
       element("span", {{"class", all ? "badge big pass" : "badge big fail"}}, escape_html(count));
   return element(
@@ -112,25 +112,25 @@ std::string lead(const std::vector<CheckResult>& verdicts, const History& histor
                       escape_html(seconds(end_of(history))) + "."));
 }
 
-std::string second_act(const History& history, const Cast& cast) {
-  const Picture picture = sites_picture(history, cast);
-  if (picture.tracks.empty()) return {};
+std::string second_act(const History& history, const DemoSetup& setup) {
+  const Timeline timeline = sites_timeline(history, setup);
+  if (timeline.tracks.empty()) return {};
   const std::string words =
-      "Two sites of " + std::to_string(cast.site_nodes) + " nodes, each a zone. Site " +
-      cast.first_site + " loses its link and is evicted node by node, at most one every " +
-      decimal(1 / cast.eviction_rate) + " s; a pod is deleted " +
-      decimal(std::chrono::duration<double>(cast.site_patience).count()) +
-      " s after its node's taint (dark mark). When site " + cast.other_site +
+      "Two sites of " + std::to_string(setup.site_nodes) + " nodes, each a zone. Site " +
+      setup.first_site + " loses its link and is evicted node by node, at most one every " +
+      decimal(1 / setup.eviction_rate) + " s; a pod is deleted " +
+      decimal(std::chrono::duration<double>(setup.site_patience).count()) +
+      " s after its node's taint (dark mark). When site " + setup.other_site +
       " loses its link, too, all NoExecute taints are removed and nothing is evicted any more.";
   return section("Two sites without links",
                  element("p", {}, escape_html(words)) +
-                     element("div", {{"class", "timeline"}}, timeline_svg(picture)));
+                     element("div", {{"class", "timeline"}}, timeline_svg(timeline)));
 }
 
 }  // namespace
 
-std::string report_page(const History& history, const Cast& cast,
-                        const std::vector<CheckResult>& verdicts) {
+std::string report_page(const History& history, const DemoSetup& setup,
+                        const std::vector<CheckResult>& results) {
   const std::string head =
       "<meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
@@ -138,10 +138,11 @@ std::string report_page(const History& history, const Cast& cast,
       "<title>Holdfast demo</title>" +
       element("style", {}, std::string(embedded::demo_css));
   const std::string roles =
-      cast.autonomous + " is autonomous, " + cast.ordinary + " is not, " + cast.connected +
-      " stays connected. Shaded times are those without a link. Towards the end " + cast.connected +
-      " is full, and " + cast.important + " takes the room of the " + cast.lesser +
-      " pods, which run again elsewhere; " + cast.guarded + " stays. Hover over a bar for details.";
+      setup.autonomous + " is autonomous, " + setup.ordinary + " is not, " + setup.connected +
+      " stays connected. Shaded times are those without a link. Towards the end " +
+      setup.connected + " is full, and " + setup.important + " takes the room of the " +
+      setup.lesser + " pods, which run again elsewhere; " + setup.guarded +
+      " stays. Hover over a bar for details.";
   const std::string flags = flag_table("holdfast-edge", edge_constants()) +
                             flag_table("holdfast-node", node_constants()) +
                             flag_table("holdfast-cloud", cloud_constants());
@@ -150,11 +151,11 @@ std::string report_page(const History& history, const Cast& cast,
               section("Story", story_list(history)) + section("Memory", memory_table(history)) +
                   section("Journals", journal_table(history)));
   const std::string body =
-      lead(verdicts, history) +
+      lead(results, history) +
       section("What happened", element("p", {}, escape_html(roles)) + legend() +
                                    element("div", {{"class", "timeline"}},
-                                           timeline_svg(outage_picture(history, cast)))) +
-      second_act(history, cast) + section("Results", verdict_table(verdicts)) + columns +
+                                           timeline_svg(outage_timeline(history, setup)))) +
+      second_act(history, setup) + section("Results", results_table(results)) + columns +
       section("Time constants",
               element("p", {},
                       "Shorter than in production, so that an outage fits into a minute. The "

@@ -12,9 +12,9 @@
 namespace holdfast::agent::demo {
 
 // The timeline of an act as SVG: rows of nodes and pods over time.
-[[nodiscard]] std::string timeline_svg(const Picture& picture);
+[[nodiscard]] std::string timeline_svg(const Timeline& timeline);
 
-[[nodiscard]] std::string report_page(const History& history, const Cast& cast,
-                                      const std::vector<CheckResult>& verdicts);
+[[nodiscard]] std::string report_page(const History& history, const DemoSetup& setup,
+                                      const std::vector<CheckResult>& results);
 
 }  // namespace holdfast::agent::demo

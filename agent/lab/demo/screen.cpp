@@ -23,32 +23,33 @@ std::string padded(std::string text, std::size_t width) {
 // "unreachable:NoExecute", without the prefix of the key.
 std::string short_taint(const std::string& taint) { return taint.substr(taint.find('/') + 1); }
 
-std::string row(const Scene& scene, const std::string& node) {
+std::string row(const ClusterSnapshot& snapshot, const std::string& node) {
   std::vector<std::string> taints;
-  const auto seen = scene.nodes().find(node);
-  if (seen != scene.nodes().end()) {
+  const auto seen = snapshot.nodes().find(node);
+  if (seen != snapshot.nodes().end()) {
     for (const std::string& taint : seen->second.taints) taints.push_back(short_taint(taint));
   }
-  const auto link = scene.links().find(node);
-  const std::int64_t outbox = link == scene.links().end() ? -1 : link->second.outbox;
+  const auto link = snapshot.links().find(node);
+  const std::int64_t outbox = link == snapshot.links().end() ? -1 : link->second.outbox;
   const std::string pods =
-      std::to_string(scene.running(node)) + "/" + std::to_string(scene.on(node).size());
-  return padded(node, 9) + padded(scene.link(node), 12) + padded(scene.ready(node), 9) +
+      std::to_string(snapshot.running(node)) + "/" + std::to_string(snapshot.on(node).size());
+  return padded(node, 9) + padded(snapshot.link(node), 12) + padded(snapshot.ready(node), 9) +
          padded(pods, 7) + padded(outbox < 0 ? "?" : std::to_string(outbox), 8) +
          (taints.empty() ? "-" : join(taints, ", "));
 }
 
 }  // namespace
 
-std::string clock_text(At at) {
+std::string clock_text(DemoTime at) {
   const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(at).count() / 100;
   const std::string text = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
   return std::string(text.size() < 7 ? 7 - text.size() : 0, ' ') + text;
 }
 
-std::vector<std::string> table(const Scene& scene, const std::vector<std::string>& nodes) {
+std::vector<std::string> table(const ClusterSnapshot& snapshot,
+                               const std::vector<std::string>& nodes) {
   std::vector<std::string> lines = {"node     link        ready    pods   unsent  taints"};
-  for (const std::string& node : nodes) lines.push_back(row(scene, node));
+  for (const std::string& node : nodes) lines.push_back(row(snapshot, node));
   return lines;
 }
 
@@ -66,23 +67,23 @@ void Screen::title(const std::string& text) {
   line(terminal_ ? "\n" + std::string(bold) + text + plain : "\n" + text);
 }
 
-void Screen::say(At at, const std::string& text) { line(clock_text(at) + "  " + text); }
+void Screen::say(DemoTime at, const std::string& text) { line(clock_text(at) + "  " + text); }
 
 void Screen::why(const std::string& text) {
   const std::string indented = "         " + text;
   line(terminal_ ? dim + indented + plain : indented);
 }
 
-void Screen::verdict(const CheckResult& verdict) {
-  const std::string word = verdict.held ? "PASS" : "FAIL";
+void Screen::result(const CheckResult& result) {
+  const std::string word = result.held ? "PASS" : "FAIL";
   const std::string shown =
-      terminal_ ? std::string(verdict.held ? green : red) + word + plain : word;
-  line(shown + "  " + verdict.promise + (verdict.detail.empty() ? "" : ": " + verdict.detail));
+      terminal_ ? std::string(result.held ? green : red) + word + plain : word;
+  line(shown + "  " + result.promise + (result.detail.empty() ? "" : ": " + result.detail));
 }
 
-void Screen::show(const Scene& scene, const std::vector<std::string>& nodes) {
+void Screen::show(const ClusterSnapshot& snapshot, const std::vector<std::string>& nodes) {
   if (!terminal_) return;
-  auto lines = table(scene, nodes);
+  auto lines = table(snapshot, nodes);
   if (shown_ > 0 && lines == table_) return;
   hide();
   (void)std::fputs("\n", stdout);

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "agent/lab/demo/checks.h"
-#include "agent/lab/demo/scene.h"
+#include "agent/lab/demo/cluster_snapshot.h"
 
 namespace holdfast::agent::demo {
 
 // "12.3s", right-aligned to seven characters.
-[[nodiscard]] std::string clock_text(At at);
+[[nodiscard]] std::string clock_text(DemoTime at);
 
 // A line per node: link, Ready, taints, pods, unsent writes.
-[[nodiscard]] std::vector<std::string> table(const Scene& scene,
+[[nodiscard]] std::vector<std::string> table(const ClusterSnapshot& snapshot,
                                              const std::vector<std::string>& nodes);
 
 class Screen {
@@ -25,12 +25,12 @@ class Screen {
 
   void title(const std::string& text);
   // An action or an observation.
-  void say(At at, const std::string& text);
+  void say(DemoTime at, const std::string& text);
   // An explanation, indented below the previous line.
   void why(const std::string& text);
-  void verdict(const CheckResult& verdict);
+  void result(const CheckResult& result);
   // Redraws the table. Does nothing if the output is not a terminal.
-  void show(const Scene& scene, const std::vector<std::string>& nodes);
+  void show(const ClusterSnapshot& snapshot, const std::vector<std::string>& nodes);
   // Removes the table.
   void hide();
 

@@ -14,21 +14,21 @@ constexpr Duration pod_write_limit = std::chrono::seconds(5);
 
 }  // namespace
 
-asio::awaitable<Status> Sites::open(Cluster cluster, Cast cast) {
-  for (const std::string& zone : cast.sites()) {
-    Status opened = co_await open_site(cluster, zone, cast);
+asio::awaitable<Status> Sites::open(Cluster cluster, DemoSetup setup) {
+  for (const std::string& zone : setup.sites()) {
+    Status opened = co_await open_site(cluster, zone, setup);
     if (!opened) co_return fail("site " + zone, opened.error());
   }
   Status done;
   co_return done;
 }
 
-asio::awaitable<Status> Sites::open_site(Cluster cluster, std::string zone, Cast cast) {
-  const auto patience = std::chrono::duration_cast<std::chrono::seconds>(cast.site_patience);
+asio::awaitable<Status> Sites::open_site(Cluster cluster, std::string zone, DemoSetup setup) {
+  const auto patience = std::chrono::duration_cast<std::chrono::seconds>(setup.site_patience);
   const auto seconds = static_cast<int>(patience.count());
   agent::HollowPlan plan;
   plan.zone = zone;
-  plan.nodes = cast.nodes_of(zone);
+  plan.nodes = setup.nodes_of(zone);
   Site site;
   const net::HostPort any{"127.0.0.1", 0};
   const net::HostPort server{"127.0.0.1", cluster.port};
@@ -50,7 +50,7 @@ asio::awaitable<Status> Sites::open_site(Cluster cluster, std::string zone, Cast
 }
 
 void Sites::cut(const std::string& site) {
-  const Fault fault{.way = Fault::Way::black_hole};
+  const Fault fault{.kind = Fault::Kind::black_hole};
   sites_.at(site).link->set(fault);
 }
 

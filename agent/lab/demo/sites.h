@@ -29,7 +29,7 @@ class Sites {
     std::string admin_token;
   };
   // Registers the nodes of both sites, with one pod on each. Errors: those of the API server.
-  asio::awaitable<Status> open(Cluster cluster, Cast cast);
+  asio::awaitable<Status> open(Cluster cluster, DemoSetup setup);
   void cut(const std::string& site);
   void restore(const std::string& site);
   asio::awaitable<void> close();
@@ -41,7 +41,7 @@ class Sites {
     std::unique_ptr<agent::HollowSite> nodes;
   };
 
-  asio::awaitable<Status> open_site(Cluster cluster, std::string zone, Cast cast);
+  asio::awaitable<Status> open_site(Cluster cluster, std::string zone, DemoSetup setup);
 
   asio::any_io_executor executor_;
   const Clock& clock_;

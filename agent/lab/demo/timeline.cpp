@@ -19,12 +19,12 @@ constexpr double group = 38;       // height of a node's heading
 constexpr double letter = 6;       // width of a label's letter, about
 constexpr double label_row = 15;
 
-double in_seconds(At at) { return std::chrono::duration<double>(at).count(); }
+double in_seconds(DemoTime at) { return std::chrono::duration<double>(at).count(); }
 
 class Scale {
  public:
-  Scale(At begin, At end) : begin_(in_seconds(begin)), end_(in_seconds(end)) {}
-  [[nodiscard]] double x(At at) const {
+  Scale(DemoTime begin, DemoTime end) : begin_(in_seconds(begin)), end_(in_seconds(end)) {}
+  [[nodiscard]] double x(DemoTime at) const {
     return left + (in_seconds(at) - begin_) / (end_ - begin_) * (width - left - right);
   }
   [[nodiscard]] double begin() const { return begin_; }
@@ -48,7 +48,7 @@ std::string line(double x, double from, double to, const std::string& look) {
                           {"class", look}});
 }
 
-std::string draw(const Stretch& stretch, const Scale& scale, double y) {
+std::string draw(const Segment& stretch, const Scale& scale, double y) {
   const double from = scale.x(stretch.from);
   const double wide = std::max(scale.x(stretch.to) - from, 2.0);
   std::string markup = element("rect",
@@ -78,7 +78,7 @@ std::string axis(const Scale& scale, double top, double bottom) {
   return markup;
 }
 
-// The marks of the deeds, above the rows, each with its text on a line of its own.
+// The marks of the events, above the rows, each with its text on a line of its own.
 std::string draw_marks(const std::vector<Mark>& marks, const Scale& scale, double bottom) {
   std::string markup;
   double y = label_row;
@@ -107,20 +107,20 @@ std::string draw(const Shade& shade, const Scale& scale, double top, double bott
 
 }  // namespace
 
-std::string timeline_svg(const Picture& picture) {
-  const Scale scale(picture.from, picture.to);
-  const double top = label_row * static_cast<double>(picture.marks.size() + 1);
+std::string timeline_svg(const Timeline& timeline) {
+  const Scale scale(timeline.from, timeline.to);
+  const double top = label_row * static_cast<double>(timeline.marks.size() + 1);
   std::string rows;
   std::string shades;
   std::string heading;
   double y = top;
   double group_top = top;
-  const auto end_group = [&picture, &scale, &heading, &group_top, &y, &shades] {
-    for (const Shade& shade : picture.shades) {
+  const auto end_group = [&timeline, &scale, &heading, &group_top, &y, &shades] {
+    for (const Shade& shade : timeline.shades) {
       if (shade.heading == heading) shades += draw(shade, scale, group_top - 4, y);
     }
   };
-  for (const Track& track : picture.tracks) {
+  for (const Track& track : timeline.tracks) {
     if (!track.heading.empty()) {
       end_group();
       rows += text(6, y + group - 12, "node", track.heading);
@@ -129,14 +129,14 @@ std::string timeline_svg(const Picture& picture) {
       group_top = y;
     }
     rows += text(left - 8, y + bar - 3, "name", track.name);
-    for (const Stretch& stretch : track.stretches) rows += draw(stretch, scale, y);
+    for (const Segment& stretch : track.segments) rows += draw(stretch, scale, y);
     y += row_height;
   }
   end_group();
   const std::string box = "0 0 " + decimal(width) + " " + decimal(y + 26);
-  return element("svg",
-                 {{"viewBox", box}, {"role", "img"}, {"xmlns", "http://www.w3.org/2000/svg"}},
-                 shades + axis(scale, top, y + 4) + rows + draw_marks(picture.marks, scale, y + 4));
+  return element(
+      "svg", {{"viewBox", box}, {"role", "img"}, {"xmlns", "http://www.w3.org/2000/svg"}},
+      shades + axis(scale, top, y + 4) + rows + draw_marks(timeline.marks, scale, y + 4));
 }
 
 }  // namespace holdfast::agent::demo

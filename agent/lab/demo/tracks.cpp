@@ -9,14 +9,14 @@ namespace holdfast::agent::demo {
 namespace {
 
 // Ends the current stretch at `at`, and begins another one unless `look` is empty.
-void turn(Track& track, At at, std::string look, std::string label, std::string hint) {
-  auto& stretches = track.stretches;
-  if (!stretches.empty() && stretches.back().to == At::max()) {
-    if (stretches.back().look == look && stretches.back().label == label) return;
-    stretches.back().to = at;
+void turn(Track& track, DemoTime at, std::string look, std::string label, std::string hint) {
+  auto& segments = track.segments;
+  if (!segments.empty() && segments.back().to == DemoTime::max()) {
+    if (segments.back().look == look && segments.back().label == label) return;
+    segments.back().to = at;
   }
   if (look.empty()) return;
-  stretches.push_back({at, At::max(), std::move(look), std::move(label), std::move(hint)});
+  segments.push_back({at, DemoTime::max(), std::move(look), std::move(label), std::move(hint)});
 }
 
 Track link_track(const History& history, const std::string& node) {
@@ -55,23 +55,23 @@ Track taint_track(const History& history, const std::string& node) {
 // The processes of a pod, with the time from which it is being deleted in the API.
 Track pod_track(const History& history, const PodSeen& pod) {
   Track track{.name = pod.name};
-  std::optional<At> deleting;
+  std::optional<DemoTime> deleting;
   for (const PodSeen& seen : history.pods) {
     if (seen.uid == pod.uid && seen.deleting && !deleting) deleting = seen.at;
   }
   bool first = true;
   for (const ProcessSeen& process : history.processes) {
     if (process.uid != pod.uid) continue;
-    const At to = process.ended.value_or(At::max());
+    const DemoTime to = process.ended.value_or(DemoTime::max());
     const std::string pid = "pid " + std::to_string(process.pid);
     const std::string look = first ? "process" : "process again";
     first = false;
     const bool split = deleting && *deleting > process.began && *deleting < to;
-    track.stretches.push_back(
+    track.segments.push_back(
         {process.began, split ? *deleting : to, look, pid, pod.name + ": process " + pid});
     if (!split) continue;
-    track.stretches.push_back({*deleting, to, "process stale", "deleted, still running",
-                               "the cloud has deleted it; its process " + pid + " ends later"});
+    track.segments.push_back({*deleting, to, "process stale", "deleted, still running",
+                              "the cloud has deleted it; its process " + pid + " ends later"});
   }
   return track;
 }
@@ -90,18 +90,18 @@ std::vector<PodSeen> pods_of(const History& history, const std::string& node) {
 }
 
 // Keeps only the parts of stretches between `from` and `to`.
-void crop(std::vector<Track>& tracks, At from, At to) {
+void crop(std::vector<Track>& tracks, DemoTime from, DemoTime to) {
   for (Track& track : tracks) {
-    for (Stretch& stretch : track.stretches) {
+    for (Segment& stretch : track.segments) {
       stretch.from = std::max(stretch.from, from);
       stretch.to = std::min(stretch.to, to);
     }
-    std::erase_if(track.stretches,
-                  [](const Stretch& stretch) { return stretch.from >= stretch.to; });
+    std::erase_if(track.segments,
+                  [](const Segment& stretch) { return stretch.from >= stretch.to; });
   }
 }
 
-std::vector<Mark> marks_between(const History& history, At from, At to) {
+std::vector<Mark> marks_between(const History& history, DemoTime from, DemoTime to) {
   std::vector<Mark> marks;
   for (const Mark& mark : history.marks) {
     if (mark.at >= from && mark.at <= to) marks.push_back(mark);
@@ -109,11 +109,11 @@ std::vector<Mark> marks_between(const History& history, At from, At to) {
   return marks;
 }
 
-// Whether a mark of that deed names the node.
-bool hit(const History& history, Deed deed, const std::string& node) {
+// Whether a mark of that event names the node.
+bool hit(const History& history, DemoEvent event, const std::string& node) {
   for (const Mark& mark : history.marks) {
     const auto& nodes = mark.nodes;
-    if (mark.deed == deed && std::find(nodes.begin(), nodes.end(), node) != nodes.end()) {
+    if (mark.event == event && std::find(nodes.begin(), nodes.end(), node) != nodes.end()) {
       return true;
     }
   }
@@ -135,34 +135,34 @@ Track site_track(const History& history, const std::string& node) {
   }
   for (const PodSeen& pod : history.pods) {
     if (pod.node != node || !pod.deleting) continue;
-    constexpr At mark_width = std::chrono::milliseconds(400);
-    track.stretches.push_back(
+    constexpr DemoTime mark_width = std::chrono::milliseconds(400);
+    track.segments.push_back(
         {pod.at, pod.at + mark_width, "evicted", "", pod.name + " is evicted"});
     break;
   }
   return track;
 }
 
-void add_site(Picture& picture, const History& history, const Cast& cast, const std::string& site,
-              Deed deed) {
+void add_site(Timeline& timeline, const History& history, const DemoSetup& setup,
+              const std::string& site, DemoEvent event) {
   const std::string heading = "site " + site;
   bool first = true;
-  for (const std::string& node : cast.nodes_of(site)) {
+  for (const std::string& node : setup.nodes_of(site)) {
     Track track = site_track(history, node);
     if (first) track.heading = heading;
     first = false;
-    picture.tracks.push_back(std::move(track));
+    timeline.tracks.push_back(std::move(track));
   }
-  const auto cut = history.when(deed);
+  const auto cut = history.when(event);
   if (!cut) return;
-  const At restored = history.when(Deed::all_restored).value_or(picture.to);
-  picture.shades.push_back({heading, *cut, restored, "the link of " + heading + " is cut"});
+  const DemoTime restored = history.when(DemoEvent::all_restored).value_or(timeline.to);
+  timeline.shades.push_back({heading, *cut, restored, "the link of " + heading + " is cut"});
 }
 
 }  // namespace
 
-At end_of(const History& history) {
-  At end = std::chrono::seconds(1);
+DemoTime end_of(const History& history) {
+  DemoTime end = std::chrono::seconds(1);
   for (const Mark& seen : history.marks) end = std::max(end, seen.at);
   for (const LinkSeen& seen : history.links) end = std::max(end, seen.at);
   for (const NodeSeen& seen : history.nodes) end = std::max(end, seen.at);
@@ -173,39 +173,40 @@ At end_of(const History& history) {
   return end;
 }
 
-Picture outage_picture(const History& history, const Cast& cast) {
-  Picture picture;
-  picture.to = history.when(Deed::sites_open).value_or(end_of(history));
-  picture.marks = marks_between(history, At::zero(), picture.to);
-  std::erase_if(picture.marks, [](const Mark& mark) { return mark.deed == Deed::sites_open; });
-  const auto cut = history.when(Deed::cut);
-  const At restored = history.when(Deed::restored).value_or(picture.to);
-  for (const std::string& node : cast.nodes()) {
-    picture.tracks.push_back(link_track(history, node));
-    picture.tracks.push_back(ready_track(history, node));
-    picture.tracks.push_back(taint_track(history, node));
+Timeline outage_timeline(const History& history, const DemoSetup& setup) {
+  Timeline timeline;
+  timeline.to = history.when(DemoEvent::sites_open).value_or(end_of(history));
+  timeline.marks = marks_between(history, DemoTime::zero(), timeline.to);
+  std::erase_if(timeline.marks,
+                [](const Mark& mark) { return mark.event == DemoEvent::sites_open; });
+  const auto cut = history.when(DemoEvent::cut);
+  const DemoTime restored = history.when(DemoEvent::restored).value_or(timeline.to);
+  for (const std::string& node : setup.nodes()) {
+    timeline.tracks.push_back(link_track(history, node));
+    timeline.tracks.push_back(ready_track(history, node));
+    timeline.tracks.push_back(taint_track(history, node));
     for (const PodSeen& pod : pods_of(history, node)) {
-      picture.tracks.push_back(pod_track(history, pod));
+      timeline.tracks.push_back(pod_track(history, pod));
     }
-    if (cut && hit(history, Deed::cut, node)) {
-      picture.shades.push_back({node, *cut, restored, "the link of " + node + " is cut"});
+    if (cut && hit(history, DemoEvent::cut, node)) {
+      timeline.shades.push_back({node, *cut, restored, "the link of " + node + " is cut"});
     }
   }
-  crop(picture.tracks, picture.from, picture.to);
-  return picture;
+  crop(timeline.tracks, timeline.from, timeline.to);
+  return timeline;
 }
 
-Picture sites_picture(const History& history, const Cast& cast) {
-  Picture picture;
-  const auto begin = history.when(Deed::sites_open);
-  if (!begin) return picture;
-  picture.from = *begin;
-  picture.to = end_of(history);
-  picture.marks = marks_between(history, picture.from, picture.to);
-  add_site(picture, history, cast, cast.first_site, Deed::site_cut);
-  add_site(picture, history, cast, cast.other_site, Deed::all_cut);
-  crop(picture.tracks, picture.from, picture.to);
-  return picture;
+Timeline sites_timeline(const History& history, const DemoSetup& setup) {
+  Timeline timeline;
+  const auto begin = history.when(DemoEvent::sites_open);
+  if (!begin) return timeline;
+  timeline.from = *begin;
+  timeline.to = end_of(history);
+  timeline.marks = marks_between(history, timeline.from, timeline.to);
+  add_site(timeline, history, setup, setup.first_site, DemoEvent::site_cut);
+  add_site(timeline, history, setup, setup.other_site, DemoEvent::all_cut);
+  crop(timeline.tracks, timeline.from, timeline.to);
+  return timeline;
 }
 
 }  // namespace holdfast::agent::demo

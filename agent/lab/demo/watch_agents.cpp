@@ -52,9 +52,9 @@ std::int64_t items_of(const std::string& body) {
   return list ? static_cast<std::int64_t>(list->items.size()) : -1;
 }
 
-std::vector<ProcessSeen> alive_in(const Station& station) {
+std::vector<ProcessSeen> alive_in(const AgentEndpoints& endpoints) {
   std::vector<ProcessSeen> alive;
-  const fs::Path pods = station.node_data / "pods";
+  const fs::Path pods = endpoints.node_data / "pods";
   std::error_code ec;
   for (const auto& uid : fs::list_dir(pods).value_or(std::vector<std::string>())) {
     const fs::Path attempts = pods / uid / "main";
@@ -62,7 +62,7 @@ std::vector<ProcessSeen> alive_in(const Station& station) {
       const auto run = node::read_run(attempts / number);
       if (!run || !proc::is_alive(run->process)) continue;
       alive.push_back({.uid = uid,
-                       .node = station.node,
+                       .node = endpoints.node,
                        .pid = run->process.pid,
                        .start_ticks = run->process.start_ticks});
     }
@@ -71,9 +71,9 @@ std::vector<ProcessSeen> alive_in(const Station& station) {
 }
 
 // Passes a watch stream on and records the 410 errors in it.
-class Overheard final : public http::BodyStream {
+class RecordingStream final : public http::BodyStream {
  public:
-  Overheard(std::shared_ptr<http::BodyStream> stream, std::string client, Recorder& recorder)
+  RecordingStream(std::shared_ptr<http::BodyStream> stream, std::string client, Recorder& recorder)
       : stream_(std::move(stream)), client_(std::move(client)), recorder_(recorder) {}
 
   asio::awaitable<Result<std::string>> next() override {
@@ -102,7 +102,8 @@ class Counter final : public agent::ListWatchSink, public agent::ListWatchSource
         co_await client_.send(std::move(request), streamed, recorder_.clock().mono() + list_limit);
     if (response && response->status == 410) recorder_.history().gone_410.push_back(name_);
     if (response && response->stream) {
-      response->stream = std::make_shared<Overheard>(std::move(response->stream), name_, recorder_);
+      response->stream =
+          std::make_shared<RecordingStream>(std::move(response->stream), name_, recorder_);
     }
     co_return response;
   }
@@ -124,28 +125,29 @@ class Counter final : public agent::ListWatchSink, public agent::ListWatchSource
   Recorder& recorder_;
 };
 
-std::set<std::string> pods_alive(const Station& station) {
+std::set<std::string> pods_alive(const AgentEndpoints& endpoints) {
   std::set<std::string> uids;
-  for (const ProcessSeen& process : alive_in(station)) uids.insert(process.uid);
+  for (const ProcessSeen& process : alive_in(endpoints)) uids.insert(process.uid);
   return uids;
 }
 
 // The number of pods that ran before and still run: the agent knew them in between.
-std::int64_t known_throughout(const std::set<std::string>& before, const Station& station) {
-  const auto after = pods_alive(station);
+std::int64_t known_throughout(const std::set<std::string>& before,
+                              const AgentEndpoints& endpoints) {
+  const auto after = pods_alive(endpoints);
   return std::count_if(before.begin(), before.end(),
                        [&after](const std::string& uid) { return after.contains(uid); });
 }
 
-asio::awaitable<AnswerSeen> ask(ApiClient& client, const Station& station, std::string path,
-                                Recorder& recorder) {
-  AnswerSeen seen{.asked = recorder.now(), .node = station.node, .path = std::move(path)};
-  const auto before = pods_alive(station);
+asio::awaitable<AnswerSeen> ask(ApiClient& client, const AgentEndpoints& endpoints,
+                                std::string path, Recorder& recorder) {
+  AnswerSeen seen{.asked = recorder.now(), .node = endpoints.node, .path = std::move(path)};
+  const auto before = pods_alive(endpoints);
   ApiRequest request{.target = seen.path};
   const auto response =
       co_await client.send(std::move(request), false, recorder.clock().mono() + list_limit);
   seen.at = recorder.now();
-  seen.known = known_throughout(before, station);
+  seen.known = known_throughout(before, endpoints);
   if (response) {
     seen.status = response->status;
     seen.items = items_of(response->body);
@@ -155,14 +157,14 @@ asio::awaitable<AnswerSeen> ask(ApiClient& client, const Station& station, std::
 
 }  // namespace
 
-asio::awaitable<void> watch_link(Station station, Recorder& recorder) {
+asio::awaitable<void> watch_link(AgentEndpoints endpoints, Recorder& recorder) {
   const Clock& clock = recorder.clock();
-  const auto client = local_client(station.admin_port, clock, "holdfast-demo");
+  const auto client = local_client(endpoints.admin_port, clock, "holdfast-demo");
   for (;;) {
     ApiRequest request{.target = "/v1/status"};
     const auto body = co_await (*client)->call(std::move(request), clock.mono() + admin_limit);
     const auto status = body ? sync::wire::parse_json(*body) : Result<json::value>(nullptr);
-    LinkSeen seen{.node = station.node, .state = "down", .outbox = -1};
+    LinkSeen seen{.node = endpoints.node, .state = "down", .outbox = -1};
     if (status && status->is_object()) {
       seen.state = text_of(dig(*status, {"link", "state"}));
       seen.outbox = number_of(dig(*status, {"outbox", "entries"}));
@@ -172,56 +174,57 @@ asio::awaitable<void> watch_link(Station station, Recorder& recorder) {
   }
 }
 
-asio::awaitable<void> watch_processes(Station station, Recorder& recorder) {
+asio::awaitable<void> watch_processes(AgentEndpoints endpoints, Recorder& recorder) {
   for (;;) {
-    recorder.processes_are(station.node, alive_in(station));
+    recorder.record_processes(endpoints.node, alive_in(endpoints));
     co_await loop::wait_for(agent_poll);
   }
 }
 
-asio::awaitable<void> watch_through(Station station, std::string path, std::string selector,
-                                    Recorder& recorder) {
+asio::awaitable<void> watch_through(AgentEndpoints endpoints, std::string path,
+                                    std::string selector, Recorder& recorder) {
   const Clock& clock = recorder.clock();
   Random random = Random::from_entropy();
-  const auto client = local_client(station.proxy_port, clock, node_client);
-  Counter counter(station.node + " " + path, **client, recorder);
+  const auto client = local_client(endpoints.proxy_port, clock, node_client);
+  Counter counter(endpoints.node + " " + path, **client, recorder);
   agent::ListWatchTarget target{.path = std::move(path), .field_selector = std::move(selector)};
   target.reflector.backoff = {.initial = 200ms, .most = 1s};
   co_await agent::run_list_watch(std::move(target), counter, counter, clock, random);
 }
 
-asio::awaitable<void> ask_for_lists(Station station, Unknowns unknowns, Recorder& recorder) {
+asio::awaitable<void> ask_for_lists(AgentEndpoints endpoints, UnavailableLists unavailable,
+                                    Recorder& recorder) {
   const Clock& clock = recorder.clock();
-  const auto client = local_client(station.proxy_port, clock, node_client);
+  const auto client = local_client(endpoints.proxy_port, clock, node_client);
   const std::string own_pods =
-      "/api/v1/pods?resourceVersion=0&fieldSelector=spec.nodeName%3D" + station.node;
+      "/api/v1/pods?resourceVersion=0&fieldSelector=spec.nodeName%3D" + endpoints.node;
   for (;;) {
     // If the agent's state changed during the request, the answer cannot be judged and is dropped.
-    const bool pods_unknown = unknowns.pods();
-    AnswerSeen pods = co_await ask(**client, station, own_pods, recorder);
+    const bool pods_unknown = unavailable.pods();
+    AnswerSeen pods = co_await ask(**client, endpoints, own_pods, recorder);
     pods.incomplete = pods_unknown;
-    if (pods_unknown == unknowns.pods()) recorder.history().answers.push_back(std::move(pods));
-    const std::string path = unknowns.nothing();
+    if (pods_unknown == unavailable.pods()) recorder.history().answers.push_back(std::move(pods));
+    const std::string path = unavailable.nothing();
     if (!path.empty()) {
-      AnswerSeen never = co_await ask(**client, station, path, recorder);
+      AnswerSeen never = co_await ask(**client, endpoints, path, recorder);
       never.incomplete = true;
-      if (path == unknowns.nothing()) recorder.history().answers.push_back(std::move(never));
+      if (path == unavailable.nothing()) recorder.history().answers.push_back(std::move(never));
     }
     co_await loop::wait_for(3 * agent_poll);
   }
 }
 
-asio::awaitable<Status> read_journal(Station station, Recorder& recorder) {
+asio::awaitable<Status> read_journal(AgentEndpoints endpoints, Recorder& recorder) {
   const Clock& clock = recorder.clock();
-  const auto client = local_client(station.admin_port, clock, "holdfast-demo");
+  const auto client = local_client(endpoints.admin_port, clock, "holdfast-demo");
   ApiRequest request{.target = "/v1/journal?limit=10000"};
   const auto body = co_await (*client)->call(std::move(request), clock.mono() + list_limit);
-  if (!body) co_return fail("journal of " + station.node, body.error());
+  if (!body) co_return fail("journal of " + endpoints.node, body.error());
   CO_TRY(const json::value rows, sync::wire::parse_json(*body));
   Status done;
   if (!rows.is_array()) co_return fail(Errc::invalid, "the journal is not a list");
   for (const json::value& row : rows.get_array()) {
-    recorder.history().journal.push_back({.node = station.node,
+    recorder.history().journal.push_back({.node = endpoints.node,
                                           .seq = number_of(dig(row, {"seq"})),
                                           .kind = text_of(dig(row, {"kind"})),
                                           .subject = text_of(dig(row, {"subject"})),

@@ -118,7 +118,7 @@ asio::awaitable<void> watch_pods(ApiClient& client, Recorder& recorder) {
   auto on_all = [&recorder](const std::vector<sync::Pod>& all) {
     std::vector<PodSeen> pods;
     for (const sync::Pod& pod : all) pods.push_back(seen_of(pod));
-    recorder.pods_are(pods);
+    recorder.record_pods(pods);
   };
   auto on_one = [&recorder](const sync::Pod& pod, bool gone) {
     PodSeen seen = seen_of(pod);

@@ -17,7 +17,7 @@ namespace holdfast::agent::demo {
 namespace asio = boost::asio;
 
 // The addresses of an agent. Its ports stay the same when it is restarted.
-struct Station {
+struct AgentEndpoints {
   std::string node;
   std::uint16_t proxy_port = 0;
   std::uint16_t admin_port = 0;
@@ -39,25 +39,26 @@ asio::awaitable<void> watch_leases(agent::ApiClient& client, Recorder& recorder)
 asio::awaitable<void> watch_deployment(agent::ApiClient& client, Recorder& recorder);
 
 // Polls the state of the agent's link and its outbox.
-asio::awaitable<void> watch_link(Station station, Recorder& recorder);
+asio::awaitable<void> watch_link(AgentEndpoints endpoints, Recorder& recorder);
 // Polls which of the container processes that the node's runtime has recorded are alive.
-asio::awaitable<void> watch_processes(Station station, Recorder& recorder);
+asio::awaitable<void> watch_processes(AgentEndpoints endpoints, Recorder& recorder);
 
 // Watches through the agent's proxy, as a kubelet does, and records the resourceVersions that it
 // receives.
-asio::awaitable<void> watch_through(Station station, std::string path, std::string selector,
-                                    Recorder& recorder);
+asio::awaitable<void> watch_through(AgentEndpoints endpoints, std::string path,
+                                    std::string selector, Recorder& recorder);
 
 // The lists that an agent cannot have at the moment.
-struct Unknowns {
+struct UnavailableLists {
   std::function<bool()> pods;            // whether not even this node's pods
   std::function<std::string()> nothing;  // path of a list it never received; "": none
 };
 
 // Requests lists from the proxy repeatedly: this node's pods, and a list that it cannot have.
-asio::awaitable<void> ask_for_lists(Station station, Unknowns unknowns, Recorder& recorder);
+asio::awaitable<void> ask_for_lists(AgentEndpoints endpoints, UnavailableLists unavailable,
+                                    Recorder& recorder);
 
 // Records the agent's whole journal. Errors: those of the transport; invalid.
-asio::awaitable<Status> read_journal(Station station, Recorder& recorder);
+asio::awaitable<Status> read_journal(AgentEndpoints endpoints, Recorder& recorder);
 
 }  // namespace holdfast::agent::demo

@@ -2,7 +2,7 @@
 
 namespace holdfast::agent::demo {
 
-std::string seconds(At at) {
+std::string seconds(DemoTime at) {
   const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(at).count() / 100;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }

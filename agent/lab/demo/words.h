@@ -13,7 +13,7 @@ namespace holdfast::agent::demo {
 inline constexpr const char* not_played = "the story did not get that far";
 
 // "12.3 s"; truncates.
-[[nodiscard]] std::string seconds(At at);
+[[nodiscard]] std::string seconds(DemoTime at);
 
 // "1 pod", "2 pods", "3 processes".
 [[nodiscard]] std::string plural(std::size_t count, const std::string& noun);

@@ -40,11 +40,11 @@ Result<Fault> Fault::parse(std::string_view text) {
     const std::string_view name = word.substr(0, equals);
     const std::string_view value = equals == word.npos ? "" : word.substr(equals + 1);
     if (word == "pass") {
-      fault.way = Way::pass;
+      fault.kind = Kind::pass;
     } else if (word == "refuse") {
-      fault.way = Way::refuse;
+      fault.kind = Kind::refuse;
     } else if (word == "black-hole") {
-      fault.way = Way::black_hole;
+      fault.kind = Kind::black_hole;
     } else if (name == "delay") {
       TRY(fault.delay, parse_duration(value));
     } else if (name == "limit" && parse_int<std::int64_t>(value).value_or(0) > 0) {
@@ -58,14 +58,14 @@ Result<Fault> Fault::parse(std::string_view text) {
 
 std::string Fault::text() const {
   std::string text;
-  switch (way) {
-    case Way::pass:
+  switch (kind) {
+    case Kind::pass:
       text = "pass";
       break;
-    case Way::refuse:
+    case Kind::refuse:
       text = "refuse";
       break;
-    case Way::black_hole:
+    case Kind::black_hole:
       text = "black-hole";
       break;
   }
@@ -103,10 +103,10 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
     const auto self = shared_from_this();
     auto near = co_await pending->establish(clock.mono() + connect_limit);
     if (!near) co_return;
-    while (fault.way == Fault::Way::black_hole) co_await changed.wait();
-    if (fault.way == Fault::Way::refuse) co_return;
+    while (fault.kind == Fault::Kind::black_hole) co_await changed.wait();
+    if (fault.kind == Fault::Kind::refuse) co_return;
     auto far = co_await net::connect(target, nullptr, clock.mono() + connect_limit);
-    if (!far || fault.way == Fault::Way::refuse) co_return;
+    if (!far || fault.kind == Fault::Kind::refuse) co_return;
     const ConnectionPtr left = *std::move(near);
     const ConnectionPtr right = *std::move(far);
     const Listed listed_left(connections, left);
@@ -125,7 +125,7 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
       const auto count = co_await from->read_some(buffer);
       co_await hold_back(count.value_or(0));
       // A black hole also holds back the end of a connection.
-      while (fault.way == Fault::Way::black_hole) co_await changed.wait();
+      while (fault.kind == Fault::Kind::black_hole) co_await changed.wait();
       if (!count || *count == 0) break;
       const Status sent = co_await to->write(std::string_view(buffer.data(), *count));
       if (!sent) break;
@@ -143,9 +143,9 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
   }
 
   void set(const Fault& wanted) {
-    const bool refused = fault.way == Fault::Way::refuse;
+    const bool refused = fault.kind == Fault::Kind::refuse;
     fault = wanted;
-    if (wanted.way == Fault::Way::refuse) {
+    if (wanted.kind == Fault::Kind::refuse) {
       listener->close();
       for (const ConnectionPtr& connection : connections) connection->close();
     } else if (refused) {

@@ -23,9 +23,9 @@ namespace holdfast::agent {
 namespace asio = boost::asio;
 
 struct Fault {
-  enum class Way : std::uint8_t { pass, refuse, black_hole };
+  enum class Kind : std::uint8_t { pass, refuse, black_hole };
 
-  Way way = Way::pass;
+  Kind kind = Kind::pass;
   Duration delay{};                   // of every chunk read, in each direction
   std::int64_t bytes_per_second = 0;  // in each direction of a connection; 0: no limit
 
@@ -46,7 +46,7 @@ class FaultProxy {
                                                                 net::HostPort target);
   ~FaultProxy();
 
-  // Applies `fault` to new and existing connections. Fault::Way::refuse also closes existing ones.
+  // Applies `fault` to new and existing connections. Fault::Kind::refuse also closes existing ones.
   void set(const Fault& fault);
   [[nodiscard]] const Fault& fault() const;
   [[nodiscard]] std::uint16_t port() const;

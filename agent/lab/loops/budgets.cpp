@@ -36,15 +36,15 @@ json::object budget_status(const json::object& budget, const Objects& pods, std:
   return status;
 }
 
-EvictionVerdict judge_eviction(const json::object& budget) {
+EvictionDecision decide_eviction(const json::object& budget) {
   const std::int64_t observed = sync::wire::dig_int(budget, {"status", "observedGeneration"});
   if (observed < sync::wire::dig_int(budget, {"metadata", "generation"}))
-    return EvictionVerdict::outdated;
+    return EvictionDecision::outdated;
   const bool left = sync::wire::dig_int(budget, {"status", "disruptionsAllowed"}) > 0;
-  return left ? EvictionVerdict::allowed : EvictionVerdict::exhausted;
+  return left ? EvictionDecision::allowed : EvictionDecision::exhausted;
 }
 
-json::object charge_eviction(const json::object& budget, std::string_view pod,
+json::object record_eviction(const json::object& budget, std::string_view pod,
                              std::string_view now) {
   json::object status = sync::wire::dig_object(budget, {"status"});
   status["disruptionsAllowed"] = sync::wire::dig_int(status, {"disruptionsAllowed"}) - 1;

@@ -17,14 +17,14 @@ namespace holdfast::agent::lab {
 // Whether the budget covers the pod.
 [[nodiscard]] bool covers(const boost::json::object& budget, const boost::json::object& pod);
 
-enum class EvictionVerdict : std::uint8_t { allowed, exhausted, outdated };
+enum class EvictionDecision : std::uint8_t { allowed, exhausted, outdated };
 
 // Whether one more eviction is allowed. `outdated`: the status does not reflect the newest spec
 // yet.
-[[nodiscard]] EvictionVerdict judge_eviction(const boost::json::object& budget);
+[[nodiscard]] EvictionDecision decide_eviction(const boost::json::object& budget);
 
 // The status after one more eviction.
-[[nodiscard]] boost::json::object charge_eviction(const boost::json::object& budget,
+[[nodiscard]] boost::json::object record_eviction(const boost::json::object& budget,
                                                   std::string_view pod, std::string_view now);
 
 }  // namespace holdfast::agent::lab

@@ -59,17 +59,17 @@ CsrStep next_step(const json::object& csr) {
   const bool over = has_condition(csr, "Denied") || has_condition(csr, "Failed") ||
                     !sync::wire::dig_text(csr, {"status", "certificate"}).empty();
   if (over) return CsrStep::none;
-  return has_condition(csr, "Approved") ? CsrStep::sign : CsrStep::judge;
+  return has_condition(csr, "Approved") ? CsrStep::sign : CsrStep::decide;
 }
 
-bool approves_itself(const json::object& csr, const RequestedNames& names) {
+bool is_auto_approved(const json::object& csr, const RequestedNames& names) {
   if (!objection(csr, names).empty()) return false;
   const bool own = sync::wire::dig_text(csr, {"spec", "username"}) == names.common_name;
   if (signer_name(csr) == node_client) return own || in_group(csr, "system:bootstrappers");
   return signer_name(csr) == node_serving && own;
 }
 
-bool knows_signer(const json::object& csr) {
+bool is_known_signer(const json::object& csr) {
   const std::string_view signer = signer_name(csr);
   return signer == any_client || signer == node_client || signer == node_serving;
 }

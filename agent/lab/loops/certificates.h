@@ -24,16 +24,16 @@ struct RequestedNames {
 // Sets the requester in the spec, replacing what the client wrote there.
 void set_requester(boost::json::object& csr, const Identity& who);
 
-enum class CsrStep : std::uint8_t { none, judge, sign };
+enum class CsrStep : std::uint8_t { none, decide, sign };
 // The next step for a request; none once it was denied, failed or signed.
 [[nodiscard]] CsrStep next_step(const boost::json::object& csr);
 
 // Whether it is approved automatically: a node requests a certificate for itself, or a bootstrapper
 // requests a client certificate for a node.
-[[nodiscard]] bool approves_itself(const boost::json::object& csr, const RequestedNames& names);
+[[nodiscard]] bool is_auto_approved(const boost::json::object& csr, const RequestedNames& names);
 
 // Whether its signer is one of ours; requests for other signers are ignored.
-[[nodiscard]] bool knows_signer(const boost::json::object& csr);
+[[nodiscard]] bool is_known_signer(const boost::json::object& csr);
 // Why its signer must not sign the request, in upstream's words where upstream has the same rule;
 // "" if it may.
 [[nodiscard]] std::string objection(const boost::json::object& csr, const RequestedNames& names);

@@ -75,8 +75,8 @@ std::string_view version_part(std::string_view api_version) {
   return slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
 }
 
-Answer<Decoded> judge(sync::objects::Shaped shaped, const Named& named,
-                      FieldValidation validation) {
+Answer<Decoded> check_fields(sync::objects::Shaped shaped, const Named& named,
+                             FieldValidation validation) {
   Decoded decoded{std::move(shaped.object), {}};
   if (validation == FieldValidation::ignore || shaped.unknown.empty()) return decoded;
   for (const std::string& path : shaped.unknown) {
@@ -134,10 +134,10 @@ Answer<Decoded> decode_object(const sync::printing::Resource& resource,
   }
   auto shaped = sync::objects::shape(type_of(resource, version), value, resource.kind, expected);
   if (!shaped) return refuse(cannot_be(named, resource.kind, shaped.error().what));
-  auto judged = judge(*std::move(shaped), named, validation);
-  if (!judged) return judged;
-  judged->object = canonical(resource, to_stored(resource, version, judged->object));
-  return judged;
+  auto checked = check_fields(*std::move(shaped), named, validation);
+  if (!checked) return checked;
+  checked->object = canonical(resource, to_stored(resource, version, checked->object));
+  return checked;
 }
 
 Answer<Decoded> decode_as(const sync::StructType& type, std::string_view kind,
@@ -147,7 +147,7 @@ Answer<Decoded> decode_as(const sync::StructType& type, std::string_view kind,
   const Named named{kind, version_part(api_version.empty() ? "v1" : api_version)};
   auto shaped = sync::objects::shape(type, value, kind, api_version);
   if (!shaped) return refuse(cannot_be(named, kind, shaped.error().what));
-  return judge(*std::move(shaped), named, validation);
+  return check_fields(*std::move(shaped), named, validation);
 }
 
 sync::json::object canonical(const sync::printing::Resource& resource, sync::json::object object) {

@@ -40,50 +40,51 @@ constexpr Rule rules[] = {
     {"node.k8s.io", "runtimeclasses", read},
 };
 
-NodeVerdict yes() { return {.allowed = true}; }
-NodeVerdict no(std::string why = {}) { return {.why = std::move(why)}; }
+NodeDecision yes() { return {.allowed = true}; }
+NodeDecision no(std::string why = {}) { return {.why = std::move(why)}; }
 
 bool is_any_of(std::string_view verb, std::string_view verbs) {
   return verbs.find("," + std::string(verb) + ",") != std::string_view::npos;
 }
 
 // Decides about one request of one node.
-class Judge {
+class NodeAuthorizer {
  public:
-  Judge(std::string_view node, const sync::objects::RequestInfo& info, const NodeObjects& objects)
+  NodeAuthorizer(std::string_view node, const sync::objects::RequestInfo& info,
+                 const NodeObjects& objects)
       : node_(node), info_(info), objects_(objects) {}
 
-  [[nodiscard]] NodeVerdict related(std::string_view resource) const {
+  [[nodiscard]] NodeDecision related(std::string_view resource) const {
     if (info_.name.empty()) return no("No Object name found");
     if (belongs_to_node(node_, resource, info_.namespace_name, info_.name, objects_)) return yes();
     return unrelated();
   }
 
-  [[nodiscard]] NodeVerdict unrelated() const {
+  [[nodiscard]] NodeDecision unrelated() const {
     return no("no relationship found between node '" + std::string(node_) + "' and this object");
   }
 
-  [[nodiscard]] NodeVerdict get_only() const {
+  [[nodiscard]] NodeDecision get_only() const {
     if (info_.verb != "get") return no("can only get individual resources of this type");
     if (!info_.subresource.empty()) return no("cannot get subresource");
     return related(info_.resource);
   }
 
   // Secrets and ConfigMaps: kubelets watch each of them by name.
-  [[nodiscard]] NodeVerdict named_only() const {
+  [[nodiscard]] NodeDecision named_only() const {
     if (!is_any_of(info_.verb, read)) return no("can only read resources of this type");
     if (!info_.subresource.empty()) return no("cannot read subresource");
     if (info_.namespace_name.empty()) return no("can only read namespaced object of this type");
     return related(info_.resource);
   }
 
-  [[nodiscard]] NodeVerdict claim() const {
+  [[nodiscard]] NodeDecision claim() const {
     if (info_.subresource != "status") return get_only();
     if (!is_any_of(info_.verb, ",update,patch,")) return no("can only get/update/patch this type");
     return related(info_.resource);
   }
 
-  [[nodiscard]] NodeVerdict attachment() const {
+  [[nodiscard]] NodeDecision attachment() const {
     if (info_.verb != "get") return no("can only get individual resources of this type");
     if (info_.name.empty()) return no("No Object name found");
     bool own = false;
@@ -94,7 +95,7 @@ class Judge {
     return own ? yes() : unrelated();
   }
 
-  [[nodiscard]] NodeVerdict account() const {
+  [[nodiscard]] NodeDecision account() const {
     if (info_.verb == "get" && info_.subresource.empty()) return get_only();
     if (info_.verb != "create" || info_.name.empty()) {
       return no("can only create tokens for individual service accounts");
@@ -107,7 +108,7 @@ class Judge {
 
   // Leases and CSINodes must have the node's name. The name of a new one is in its body, which is
   // not checked here.
-  [[nodiscard]] NodeVerdict own_name(const std::string& noun, const std::string& same) const {
+  [[nodiscard]] NodeDecision own_name(const std::string& noun, const std::string& same) const {
     if (!is_any_of(info_.verb, ",get,create,update,patch,delete,")) {
       return no("can only get, create, update, patch, or delete a " + noun);
     }
@@ -121,7 +122,7 @@ class Judge {
     return yes();
   }
 
-  [[nodiscard]] NodeVerdict node() const {
+  [[nodiscard]] NodeDecision node() const {
     if (info_.subresource == "status")
       return is_any_of(info_.verb, ",update,patch,") ? yes() : no();
     if (!info_.subresource.empty()) return no();
@@ -133,7 +134,7 @@ class Judge {
               ", only its own Node object");
   }
 
-  [[nodiscard]] NodeVerdict pod() const {
+  [[nodiscard]] NodeDecision pod() const {
     if (info_.subresource == "status")
       return is_any_of(info_.verb, ",update,patch,") ? yes() : no();
     if (info_.subresource == "eviction") return info_.verb == "create" ? yes() : no();
@@ -147,7 +148,7 @@ class Judge {
   }
 
   // The lab has no ResourceSlices, so a named one belongs to no node.
-  [[nodiscard]] NodeVerdict slice() const {
+  [[nodiscard]] NodeDecision slice() const {
     if (info_.verb == "create") return yes();
     if (is_any_of(info_.verb, ",get,update,patch,delete,")) {
       return info_.name.empty() ? no("No Object name found") : unrelated();
@@ -156,7 +157,7 @@ class Judge {
     return no("can only list/watch/deletecollection resourceslices with nodeName field selector");
   }
 
-  [[nodiscard]] NodeVerdict by_rule() const {
+  [[nodiscard]] NodeDecision by_rule() const {
     std::string resource = info_.resource;
     if (!info_.subresource.empty()) resource += "/" + info_.subresource;
     for (const Rule& rule : rules) {
@@ -187,28 +188,29 @@ std::string_view node_of(const Identity& identity) {
   return name.substr(prefix.size());
 }
 
-NodeVerdict judge_node(std::string_view node, const sync::objects::RequestInfo& info,
-                       const NodeObjects& objects) {
-  const Judge judge(node, info, objects);
+NodeDecision authorize_node(std::string_view node, const sync::objects::RequestInfo& info,
+                            const NodeObjects& objects) {
+  const NodeAuthorizer authorizer(node, info, objects);
   const std::string_view resource = info.resource;
   if (info.group.empty()) {
-    if (resource == "secrets" || resource == "configmaps") return judge.named_only();
-    if (resource == "persistentvolumeclaims") return judge.claim();
-    if (resource == "persistentvolumes") return judge.get_only();
-    if (resource == "serviceaccounts") return judge.account();
-    if (resource == "nodes") return judge.node();
-    if (resource == "pods") return judge.pod();
+    if (resource == "secrets" || resource == "configmaps") return authorizer.named_only();
+    if (resource == "persistentvolumeclaims") return authorizer.claim();
+    if (resource == "persistentvolumes") return authorizer.get_only();
+    if (resource == "serviceaccounts") return authorizer.account();
+    if (resource == "nodes") return authorizer.node();
+    if (resource == "pods") return authorizer.pod();
   }
-  if (info.group == "resource.k8s.io" && resource == "resourceclaims") return judge.get_only();
-  if (info.group == "resource.k8s.io" && resource == "resourceslices") return judge.slice();
-  if (info.group == "storage.k8s.io" && resource == "volumeattachments") return judge.attachment();
+  if (info.group == "resource.k8s.io" && resource == "resourceclaims") return authorizer.get_only();
+  if (info.group == "resource.k8s.io" && resource == "resourceslices") return authorizer.slice();
+  if (info.group == "storage.k8s.io" && resource == "volumeattachments")
+    return authorizer.attachment();
   if (info.group == "storage.k8s.io" && resource == "csinodes") {
-    return judge.own_name("CSINode", "CSINode");
+    return authorizer.own_name("CSINode", "CSINode");
   }
   if (info.group == "coordination.k8s.io" && resource == "leases") {
-    return judge.own_name("node lease", "node lease");
+    return authorizer.own_name("node lease", "node lease");
   }
-  return judge.by_rule();
+  return authorizer.by_rule();
 }
 
 }  // namespace holdfast::agent::lab

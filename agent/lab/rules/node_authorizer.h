@@ -33,12 +33,13 @@ struct NodeObjects {
 };
 
 // Whether the node may send the request.
-struct NodeVerdict {
+struct NodeDecision {
   bool allowed = false;
   std::string why;  // the reason of a refusal, in upstream's words; may be empty
 };
-[[nodiscard]] NodeVerdict judge_node(std::string_view node, const sync::objects::RequestInfo& info,
-                                     const NodeObjects& objects);
+[[nodiscard]] NodeDecision authorize_node(std::string_view node,
+                                          const sync::objects::RequestInfo& info,
+                                          const NodeObjects& objects);
 
 // Whether one of the node's pods refers to the object, directly or through a claim and its volume.
 // `resource` is secrets, configmaps, serviceaccounts, persistentvolumeclaims, persistentvolumes,

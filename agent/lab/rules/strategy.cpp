@@ -135,8 +135,8 @@ bool has_finalizers(const sync::printing::Resource& resource, const json::object
 
 // A deletion of an object that is already being deleted only has an effect if it shortens the grace
 // period.
-Deletion hasten(const sync::printing::Resource& resource, const json::object& object,
-                const DeleteOptions& options) {
+Deletion shorten_grace_period(const sync::printing::Resource& resource, const json::object& object,
+                              const DeleteOptions& options) {
   const std::int64_t grace =
       sync::wire::dig_int(object, {"metadata", "deletionGracePeriodSeconds"});
   if (!options.grace_seconds || *options.grace_seconds >= grace) {
@@ -248,7 +248,7 @@ Answer<bool> check_preconditions(const sync::printing::Resource& resource,
 
 Deletion plan_deletion(const sync::printing::Resource& resource, const json::object& object,
                        const DeleteOptions& options, WallTime now) {
-  if (sync::wire::is_terminating(object)) return hasten(resource, object, options);
+  if (sync::wire::is_terminating(object)) return shorten_grace_period(resource, object, options);
   const std::int64_t grace = default_grace(resource, object, options);
   const bool finalizers = has_finalizers(resource, object);
   // Only pods have graceful deletion, but an object with finalizers must stay visible until they
@@ -258,7 +258,7 @@ Deletion plan_deletion(const sync::printing::Resource& resource, const json::obj
   return {mark(resource, object, due, grace), grace == 0 && !finalizers};
 }
 
-bool is_ready_to_go(const sync::printing::Resource& resource, const json::object& object) {
+bool is_deletable(const sync::printing::Resource& resource, const json::object& object) {
   return sync::wire::is_terminating(object) && !has_finalizers(resource, object) &&
          sync::wire::dig_int(object, {"metadata", "deletionGracePeriodSeconds"}) == 0;
 }

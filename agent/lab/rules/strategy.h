@@ -72,8 +72,8 @@ struct Deletion {
 
 // Whether an object that was just stored must be removed: it is being deleted, its grace period is
 // 0 and it has no finalizers.
-[[nodiscard]] bool is_ready_to_go(const sync::printing::Resource& resource,
-                                  const boost::json::object& object);
+[[nodiscard]] bool is_deletable(const sync::printing::Resource& resource,
+                                const boost::json::object& object);
 
 // `base`, shortened if needed, plus five characters of upstream's alphabet.
 [[nodiscard]] std::string generate_name(std::string_view base, Random& random);

@@ -71,7 +71,7 @@ struct Engine::Inner {
   Block block;  // being received; blocks of a connection never interleave
   std::size_t block_bytes = 0;
   bool settled = false;
-  bool peer_was_wrong = false;
+  bool peer_violated_protocol = false;
 };
 
 namespace {
@@ -112,7 +112,7 @@ int on_stream_close(nghttp2_session*, StreamId id, std::uint32_t code, void* use
 
 int on_frame_send(nghttp2_session*, const nghttp2_frame* frame, void* user) {
   const bool bad = frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR;
-  if (bad) inner_of(user).peer_was_wrong = true;
+  if (bad) inner_of(user).peer_violated_protocol = true;
   return 0;
 }
 
@@ -260,7 +260,7 @@ bool Engine::finished() const {
          nghttp2_session_want_write(inner_->session) == 0;
 }
 
-bool Engine::peer_was_wrong() const { return inner_->peer_was_wrong; }
+bool Engine::peer_violated_protocol() const { return inner_->peer_violated_protocol; }
 
 std::optional<std::uint32_t> Engine::streams_allowed() const {
   if (!inner_->settled) return std::nullopt;

@@ -86,7 +86,7 @@ class Engine {
   // Whether nothing is left to read or write.
   [[nodiscard]] bool finished() const;
   // Whether we ended the connection because the peer broke the protocol.
-  [[nodiscard]] bool peer_was_wrong() const;
+  [[nodiscard]] bool peer_violated_protocol() const;
 
   // How many streams the peer lets us have open at a time; nothing until its settings arrive.
   [[nodiscard]] std::optional<std::uint32_t> streams_allowed() const;

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "platform/http/h2/fields.h"
-#include "platform/http/h2/line_tasks.h"
+#include "platform/http/h2/transport_tasks.h"
 #include "platform/loop/timer.h"
 
 namespace holdfast::http::h2 {
@@ -31,21 +31,21 @@ struct Session::Stream {
   bool ended = false;       // the response is complete
   bool closed = false;      // the engine has forgotten it
   std::optional<Error> error;
-  Fate fate = Fate::final;
+  RequestFailure failure = RequestFailure::final;
   loop::Event changed;
 };
 
-struct Session::Core final : Line::Owner {
+struct Session::Core final : Transport::Owner {
   Core(const asio::any_io_executor& where, std::shared_ptr<net::Connection> connection,
        SessionSettings given)
       : settings(std::move(given)),
         executor(where),
-        line(where, std::move(connection), Engine::Role::client,
-             EngineLimits{.header_bytes = settings.reader.header_bytes,
-                          .stream_window = settings.limits.stream_window},
-             *this, settings.traffic),
+        transport(where, std::move(connection), Engine::Role::client,
+                  EngineLimits{.header_bytes = settings.reader.header_bytes,
+                               .stream_window = settings.limits.stream_window},
+                  *this, settings.traffic),
         attention(where),
-        idle_since(line.clock().mono()) {}
+        idle_since(transport.clock().mono()) {}
 
   void on_settings() override { settings.on_change(); }
   void on_headers(StreamId id, Block block) override;
@@ -54,8 +54,8 @@ struct Session::Core final : Line::Owner {
   void on_sent(StreamId) override {}
   void on_closed(StreamId id, Code code) override;
   void on_goaway(Code code) override;
-  void on_heard() override;
-  void on_over(const Error& why) override;
+  void on_received() override;
+  void on_ended(const Error& why) override;
 
   Result<std::shared_ptr<Stream>> begin(const Request& request, bool streamed);
   void drop(Stream& stream);
@@ -67,7 +67,7 @@ struct Session::Core final : Line::Owner {
 
   SessionSettings settings;
   asio::any_io_executor executor;
-  Line line;
+  Transport transport;
   std::unordered_map<StreamId, std::shared_ptr<Stream>> streams;
   loop::Event attention;  // look_after() has something to look at
   MonoTime idle_since;    // when the first stream began, or the last one ended
@@ -104,7 +104,7 @@ void Session::Core::on_data(StreamId id, std::string_view bytes) {
   if (stream.body.size() > settings.reader.body_bytes) {
     return refuse(stream, {Errc::exhausted, "answer: its body is over the limit"});
   }
-  line.engine().consume(id, bytes.size());
+  transport.engine().consume(id, bytes.size());
 }
 
 void Session::Core::on_end(StreamId id) {
@@ -121,9 +121,9 @@ void Session::Core::on_closed(StreamId id, Code code) {
   if (at == streams.end()) return;
   const std::shared_ptr<Stream> stream = at->second;
   stream->closed = true;
-  if (code == Code::refused_stream) stream->fate = Fate::unprocessed;
+  if (code == Code::refused_stream) stream->failure = RequestFailure::unprocessed;
   const bool unanswered = stream->head.status == 0;
-  if (code == Code::http_1_1_required && unanswered) stream->fate = Fate::wants_http1;
+  if (code == Code::http_1_1_required && unanswered) stream->failure = RequestFailure::wants_http1;
   stream->fail_with({Errc::unavailable, "the server ended the stream: " + to_string(code)});
   forget(*stream);
 }
@@ -135,18 +135,18 @@ void Session::Core::on_goaway(Code code) {
   attention.notify_all();
 }
 
-void Session::Core::on_heard() {
+void Session::Core::on_received() {
   pinged_at = MonoTime::max();
   if (std::exchange(suspected, false)) settings.on_change();
 }
 
-void Session::Core::on_over(const Error& why) {
+void Session::Core::on_ended(const Error& why) {
   const bool plain = why.code == Errc::corrupt || why.code == Errc::cancelled;
   const Errc word = plain ? why.code : Errc::unavailable;
   for (const auto& [id, stream] : std::exchange(streams, {})) {
     stream->closed = true;
     const bool unheard = word == Errc::unavailable && stream->head.status == 0;
-    if (unheard) stream->fate = Fate::broken;
+    if (unheard) stream->failure = RequestFailure::broken;
     stream->fail_with({word, why.what, why.cause});
   }
   settings.on_change();
@@ -155,27 +155,27 @@ void Session::Core::on_over(const Error& why) {
 
 Result<std::shared_ptr<Session::Stream>> Session::Core::begin(const Request& request,
                                                               bool streamed) {
-  if (line.over()) return fail(Errc::unavailable, "the connection is over");
+  if (transport.over()) return fail(Errc::unavailable, "the connection is over");
   TRY(const Headers fields, request_fields(request, settings.authority));
-  TRY(const StreamId id, line.engine().request(fields, request.body));
+  TRY(const StreamId id, transport.engine().request(fields, request.body));
   auto stream = std::make_shared<Stream>(executor);
   stream->id = id;
   stream->streamed = streamed;
-  stream->asked_at = line.clock().mono();
+  stream->asked_at = transport.clock().mono();
   if (streams.empty()) {
     idle_since = stream->asked_at;
     attention.notify_all();
   }
   streams.emplace(id, stream);
-  line.flush();
+  transport.flush();
   return stream;
 }
 
 // Cancels a stream whose response is not needed any more.
 void Session::Core::drop(Stream& stream) {
   if (!std::exchange(stream.closed, true)) {
-    line.engine().reset(stream.id, Code::cancel);
-    line.flush();
+    transport.engine().reset(stream.id, Code::cancel);
+    transport.flush();
   }
   forget(stream);
 }
@@ -189,23 +189,23 @@ void Session::Core::refuse(Stream& stream, Error why) {
 void Session::Core::forget(Stream& stream) {
   if (streams.erase(stream.id) == 0) return;
   if (streams.empty()) {
-    idle_since = line.clock().mono();
+    idle_since = transport.clock().mono();
     attention.notify_all();
   }
   settings.on_change();
 }
 
 void Session::Core::suspect(const Stream& stream) {
-  if (line.over() || line.heard_at() > stream.asked_at) return;
+  if (transport.over() || transport.received_at() > stream.asked_at) return;
   suspected = true;
-  if (pinged_at == MonoTime::max()) ping(line.clock().mono());
+  if (pinged_at == MonoTime::max()) ping(transport.clock().mono());
   settings.on_change();
   attention.notify_all();
 }
 
 void Session::Core::ping(MonoTime now) {
-  line.engine().ping();
-  line.flush();
+  transport.engine().ping();
+  transport.flush();
   pinged_at = now;
 }
 
@@ -214,15 +214,15 @@ MonoTime Session::Core::look_after(MonoTime now) {
   const SessionLimits& limits = settings.limits;
   if (streams.empty()) {
     const bool useless = leaving || suspected || now >= idle_since + settings.idle;
-    if (useless) line.end({Errc::unavailable, "the idle connection was closed"});
+    if (useless) transport.end({Errc::unavailable, "the idle connection was closed"});
     return idle_since + settings.idle;
   }
   if (pinged_at != MonoTime::max()) {
     const bool dead = now >= pinged_at + limits.ping_timeout;
-    if (dead) line.end({Errc::unavailable, "the server did not answer a PING"});
+    if (dead) transport.end({Errc::unavailable, "the server did not answer a PING"});
     return pinged_at + limits.ping_timeout;
   }
-  const MonoTime due = std::max(line.heard_at(), idle_since) + limits.ping_after;
+  const MonoTime due = std::max(transport.received_at(), idle_since) + limits.ping_after;
   if (now < due) return due;
   ping(now);
   return now + limits.ping_timeout;
@@ -232,7 +232,7 @@ namespace {
 
 template <class Core>
 asio::awaitable<void> read_all(std::shared_ptr<Core> core) {
-  co_await core->line.read_all();
+  co_await core->transport.read_all();
 }
 
 }  // namespace
@@ -286,8 +286,8 @@ class Session::Body final : public BodyStream {
  private:
   void consume(std::size_t bytes) {
     if (stream_->closed) return;
-    session_->core_->line.engine().consume(stream_->id, bytes);
-    session_->core_->line.flush();
+    session_->core_->transport.engine().consume(stream_->id, bytes);
+    session_->core_->transport.flush();
   }
 
   std::shared_ptr<Session> session_;
@@ -299,7 +299,7 @@ Session::Session(const asio::any_io_executor& executor, std::shared_ptr<net::Con
                  SessionSettings settings)
     : core_(std::make_shared<Core>(executor, std::move(connection), std::move(settings))),
       tasks_(executor) {
-  tasks_.detach();  // The tasks end with the line, which the destructor closes.
+  tasks_.detach();  // The tasks end with the transport, which the destructor closes.
   tasks_.spawn("h2 read", read_all(core_));
   tasks_.spawn("h2 write", write_all(core_));
   tasks_.spawn("h2 look after", h2::look_after(core_));
@@ -308,14 +308,14 @@ Session::Session(const asio::any_io_executor& executor, std::shared_ptr<net::Con
 Session::~Session() {
   core_->settings.on_change = [] {};
   core_->settings.on_http1 = [] {};
-  core_->line.end({Errc::cancelled, "the session has ended"});
+  core_->transport.end({Errc::cancelled, "the session has ended"});
 }
 
 Session::State Session::state() const {
-  const bool ending = core_->leaving || core_->line.over();
-  if (ending || !core_->line.engine().takes_requests()) return State::ending;
+  const bool ending = core_->leaving || core_->transport.over();
+  if (ending || !core_->transport.engine().takes_requests()) return State::ending;
   if (core_->suspected) return State::suspect;
-  const auto allowed = core_->line.engine().streams_allowed();
+  const auto allowed = core_->transport.engine().streams_allowed();
   if (!allowed) return State::settling;
   const std::size_t most = std::min<std::size_t>(*allowed, core_->settings.limits.streams);
   return core_->streams.size() < most ? State::ready : State::full;
@@ -325,11 +325,11 @@ std::size_t Session::streams() const { return core_->streams.size(); }
 
 asio::awaitable<Result<Response>> Session::ask(std::shared_ptr<Session> self,
                                                const Request& request, bool streamed,
-                                               MonoTime deadline, Fate& fate) {
-  fate = Fate::unprocessed;
+                                               MonoTime deadline, RequestFailure& failure) {
+  failure = RequestFailure::unprocessed;
   auto begun = self->core_->begin(request, streamed);
   if (!begun) co_return fail(begun.error());
-  fate = Fate::final;
+  failure = RequestFailure::final;
   Asking stream(*self->core_, *std::move(begun));
   while (!stream->ready()) {
     const bool changed = co_await stream->changed.wait_until(deadline);
@@ -337,7 +337,7 @@ asio::awaitable<Result<Response>> Session::ask(std::shared_ptr<Session> self,
     self->core_->suspect(*stream);
     co_return fail(Errc::timeout, "answer: deadline passed");
   }
-  fate = stream->fate;
+  failure = stream->failure;
   if (stream->error) co_return fail(*stream->error);
   Response response = std::move(stream->head);  // The status is copied: is_streaming() needs it.
   if (stream->is_streaming()) {

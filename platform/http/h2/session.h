@@ -48,7 +48,7 @@ struct SessionSettings {
 };
 
 // How a request without a response ended.
-enum class Fate : std::uint8_t {
+enum class RequestFailure : std::uint8_t {
   final,        // it must not be sent again
   unprocessed,  // the server certainly did not process it
   broken,       // the connection broke before the response began
@@ -77,11 +77,11 @@ class Session {
   [[nodiscard]] std::size_t streams() const;
 
   // Sends `request` and waits for the response. With `streamed`, a 2xx is returned as a stream; all
-  // other responses are complete. Errors: those of http::Client. `fate` tells whether the request
-  // may be sent again.
+  // other responses are complete. Errors: those of http::Client. `failure` tells whether the
+  // request may be sent again.
   static asio::awaitable<Result<Response>> ask(std::shared_ptr<Session> self,
                                                const Request& request, bool streamed,
-                                               MonoTime deadline, Fate& fate);
+                                               MonoTime deadline, RequestFailure& failure);
 
  private:
   struct Core;

@@ -58,13 +58,13 @@ bool Sessions::connecting() const {
          });
 }
 
-asio::awaitable<Result<Sessions::Way>> Sessions::find(std::shared_ptr<Sessions> self,
-                                                      MonoTime deadline) {
+asio::awaitable<Result<Sessions::ChosenConnection>> Sessions::find(std::shared_ptr<Sessions> self,
+                                                                   MonoTime deadline) {
   if (!self->changed_) self->changed_.emplace(co_await asio::this_coro::executor);
   while (!self->speaks_http1_) {
     if (SessionPtr session = self->ready()) {
-      Way way{.session = std::move(session)};
-      co_return way;
+      ChosenConnection chosen{.session = std::move(session)};
+      co_return chosen;
     }
     const bool connecting = self->connecting();
     if (!connecting && self->open_.size() < self->settings_.limits.connections) break;
@@ -81,7 +81,7 @@ asio::awaitable<Result<Sessions::Way>> Sessions::find(std::shared_ptr<Sessions> 
   co_return co_await self->connect(deadline);
 }
 
-asio::awaitable<Result<Sessions::Way>> Sessions::connect(MonoTime deadline) {
+asio::awaitable<Result<Sessions::ChosenConnection>> Sessions::connect(MonoTime deadline) {
   const auto self = shared_from_this();
   const auto executor = co_await asio::this_coro::executor;
   const Connecting connecting(*self);
@@ -93,11 +93,11 @@ asio::awaitable<Result<Sessions::Way>> Sessions::connect(MonoTime deadline) {
     co_return fail(made.error());
   }
   ++settings_.traffic->connections;
-  Way way{.fresh = true};
+  ChosenConnection chosen{.fresh = true};
   speaks_http1_ = (*made)->protocol() != protocols.front();
   if (speaks_http1_) {
-    way.plain = *std::move(made);
-    co_return way;
+    chosen.plain = *std::move(made);
+    co_return chosen;
   }
   SessionSettings settings = settings_;
   settings.on_change = [weak = weak_from_this()] {
@@ -110,9 +110,9 @@ asio::awaitable<Result<Sessions::Way>> Sessions::connect(MonoTime deadline) {
     sessions->speaks_http1_ = true;
     sessions->notify();
   };
-  way.session = std::make_shared<Session>(executor, *std::move(made), std::move(settings));
-  open_.push_back(way.session);
-  co_return way;
+  chosen.session = std::make_shared<Session>(executor, *std::move(made), std::move(settings));
+  open_.push_back(chosen.session);
+  co_return chosen;
 }
 
 void Sessions::forget() {

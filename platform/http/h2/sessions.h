@@ -24,7 +24,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   Sessions(net::HostPort at, std::shared_ptr<const tls::Context> tls, SessionSettings settings);
 
   // What carries the next request: exactly one of `session` and `plain` is set.
-  struct Way {
+  struct ChosenConnection {
     std::shared_ptr<Session> session;
     bool fresh = false;                      // the session was opened for this request
     std::shared_ptr<net::Connection> plain;  // speaks HTTP/1.1
@@ -32,7 +32,8 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
 
   // Finds or opens a connection. Errors: those of net::connect(); exhausted if all connections are
   // full until `deadline`.
-  static asio::awaitable<Result<Way>> find(std::shared_ptr<Sessions> self, MonoTime deadline);
+  static asio::awaitable<Result<ChosenConnection>> find(std::shared_ptr<Sessions> self,
+                                                        MonoTime deadline);
 
   // Whether the server chose HTTP/1.1 for the last connection.
   [[nodiscard]] bool speaks_http1() const { return speaks_http1_; }
@@ -45,7 +46,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
 
   [[nodiscard]] std::shared_ptr<Session> ready();
   [[nodiscard]] bool connecting() const;
-  asio::awaitable<Result<Way>> connect(MonoTime deadline);
+  asio::awaitable<Result<ChosenConnection>> connect(MonoTime deadline);
   void notify();
 
   net::HostPort at_;

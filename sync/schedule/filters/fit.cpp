@@ -44,13 +44,13 @@ class Fit final : public Filter {
     const auto missing =
         shortfalls(pod_, trial.node(), trial.requested(), trial.pods(), symbols_, options_);
     if (missing.empty()) return {};
-    FitStatus verdict{Code::unschedulable, {}};
+    FitStatus fit_status{Code::unschedulable, {}};
     for (const Shortfall& each : missing) {
       const bool hopeless = each.resource != "pods" && each.requested > each.capacity;
-      if (hopeless && options_.hopeless_is_unresolvable) verdict.code = Code::unresolvable;
-      verdict.reasons.push_back(each.reason);
+      if (hopeless && options_.hopeless_is_unresolvable) fit_status.code = Code::unresolvable;
+      fit_status.reasons.push_back(each.reason);
     }
-    return verdict;
+    return fit_status;
   }
 
  private:

@@ -93,7 +93,7 @@ Prepared prepare_affinity(const Cluster&, const PodView& pod) {
   Prepared made = skip();
   made.only_nodes = wanted.names();
   if (made.only_nodes && made.only_nodes->empty()) {
-    made.verdict =
+    made.fit_status =
         reject(Code::unresolvable, std::string(reason_affinity_conflict), plugin_node_affinity);
   }
   made.filter = std::make_unique<Affine>(std::move(wanted));

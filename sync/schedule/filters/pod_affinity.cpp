@@ -86,7 +86,7 @@ std::size_t Affinity::index_of(const std::string& key) const {
 }
 
 void Affinity::count(const NodeView& node) {
-  for (const PodView* other : node.with_affront) {
+  for (const PodView* other : node.with_anti_affinity) {
     for (const AffinityTerm& term : other->anti_affinity()) {
       if (!term.matches(*pod_.pod, cluster_.namespaces())) continue;
       const std::size_t index = index_of(term.topology_key);
@@ -157,7 +157,7 @@ FitStatus Affinity::check(const Trial& trial, std::span<const int> slots) const 
 
 Plugin inter_pod_affinity() {
   return {plugin_pod_affinity, [](const Cluster& cluster, const PodView& pod) {
-            if (cluster.affronts() == 0 && !pod.terms) return Prepared{nullptr, {}};
+            if (cluster.anti_affinity_pods() == 0 && !pod.terms) return Prepared{nullptr, {}};
             return Prepared{std::make_unique<Affinity>(cluster, pod), {}};
           }};
 }

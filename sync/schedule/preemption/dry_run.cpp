@@ -32,17 +32,17 @@ FitStatus VictimSearch::remove_lower(const NodeView& node) {
   if (lower_.empty()) return reject(Code::unresolvable, std::string(reason_no_victims));
   trial_.start(node);
   for (const PodRef& pod : lower_) {
-    if (FitStatus verdict = trial_.remove(*pod); !verdict.ok()) return verdict;
+    if (FitStatus fit_status = trial_.remove(*pod); !fit_status.ok()) return fit_status;
   }
   return {};
 }
 
-FitStatus VictimSearch::reprieve(std::span<const PodRef> promised, const std::vector<PodRef>& pods,
+FitStatus VictimSearch::reprieve(std::span<const PodRef> nominated, const std::vector<PodRef>& pods,
                                  std::vector<PodRef>& victims) {
   for (const PodRef& pod : pods) {
-    if (FitStatus verdict = trial_.add(*pod); !verdict.ok()) return verdict;
-    if (chain_.passes_twice(trial_, promised)) continue;
-    if (FitStatus verdict = trial_.remove(*pod); !verdict.ok()) return verdict;
+    if (FitStatus fit_status = trial_.add(*pod); !fit_status.ok()) return fit_status;
+    if (chain_.passes_twice(trial_, nominated)) continue;
+    if (FitStatus fit_status = trial_.remove(*pod); !fit_status.ok()) return fit_status;
     victims.push_back(pod);
   }
   return {};
@@ -51,19 +51,20 @@ FitStatus VictimSearch::reprieve(std::span<const PodRef> promised, const std::ve
 FitStatus VictimSearch::search(const NodeView& node, Candidate& out) {
   // Remove all pods of lower priority. If the pod fits then, add them back one by one, those that
   // violate a budget first and within each group the most important first.
-  if (FitStatus verdict = remove_lower(node); !verdict.ok()) return verdict;
-  const std::span<const PodRef> promised = nominator_.on(node.name());
-  if (FitStatus verdict = chain_.check_twice(trial_, promised); !verdict.ok()) return verdict;
+  if (FitStatus fit_status = remove_lower(node); !fit_status.ok()) return fit_status;
+  const std::span<const PodRef> nominated = nominator_.on(node.name());
+  if (FitStatus fit_status = chain_.check_twice(trial_, nominated); !fit_status.ok())
+    return fit_status;
   sort_by_importance(lower_, now_);
   budgets_.split(lower_, split_);
   out.node = node.name();
   out.victims.clear();
-  if (FitStatus verdict = reprieve(promised, split_.violating, out.victims); !verdict.ok()) {
-    return verdict;
+  if (FitStatus fit_status = reprieve(nominated, split_.violating, out.victims); !fit_status.ok()) {
+    return fit_status;
   }
   out.violations = static_cast<std::int64_t>(out.victims.size());
-  if (FitStatus verdict = reprieve(promised, split_.sparing, out.victims); !verdict.ok())
-    return verdict;
+  if (FitStatus fit_status = reprieve(nominated, split_.sparing, out.victims); !fit_status.ok())
+    return fit_status;
   // Victims that violate budgets were appended first, but the choice of the node reads the first
   // victim as the most important one.
   if (!split_.violating.empty() && !split_.sparing.empty()) sort_by_importance(out.victims, now_);
@@ -80,11 +81,11 @@ class Gathering {
   explicit Gathering(std::size_t limit) : limit_(limit) {}
 
   // Returns false when no more nodes are needed.
-  bool add(const NodeView& node, FitStatus verdict, Candidate candidate) {
+  bool add(const NodeView& node, FitStatus fit_status, Candidate candidate) {
     ++out_.evaluated;
-    if (!verdict.ok()) {
-      if (verdict.code == Code::error) out_.errors.push_back(verdict.message());
-      out_.verdicts.set(node.position, std::move(verdict));
+    if (!fit_status.ok()) {
+      if (fit_status.code == Code::error) out_.errors.push_back(fit_status.message());
+      out_.fit_statuses.set(node.position, std::move(fit_status));
       return true;
     }
     auto& list = candidate.violations == 0 ? out_.candidates : violating_;
@@ -114,8 +115,8 @@ DryRun dry_run(VictimSearch& search, const Nodes& nodes, std::size_t offset, std
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeView& node = *nodes[(offset + i) % nodes.size()];
     Candidate candidate;
-    FitStatus verdict = search.search(node, candidate);
-    if (!found.add(node, std::move(verdict), std::move(candidate))) break;
+    FitStatus fit_status = search.search(node, candidate);
+    if (!found.add(node, std::move(fit_status), std::move(candidate))) break;
   }
   return found.finish();
 }
@@ -123,7 +124,7 @@ DryRun dry_run(VictimSearch& search, const Nodes& nodes, std::size_t offset, std
 DryRun dry_run(const DryRunView& view, const Nodes& nodes, std::size_t offset, std::size_t limit,
                const ForEach& for_each) {
   struct Tried {
-    FitStatus verdict;
+    FitStatus fit_status;
     Candidate candidate;
   };
   Gathering found(limit);
@@ -140,12 +141,12 @@ DryRun dry_run(const DryRunView& view, const Nodes& nodes, std::size_t offset, s
                VictimSearch search(view.chain, view.nominator, view.budgets, view.now);
                const std::size_t end = std::min(count, (block + 1) * block_size);
                for (std::size_t i = block * block_size; i < end; ++i) {
-                 tried[i].verdict = search.search(node_at(begin + i), tried[i].candidate);
+                 tried[i].fit_status = search.search(node_at(begin + i), tried[i].candidate);
                }
              });
     for (std::size_t i = 0; i < count && wanting; ++i) {
-      wanting =
-          found.add(node_at(begin + i), std::move(tried[i].verdict), std::move(tried[i].candidate));
+      wanting = found.add(node_at(begin + i), std::move(tried[i].fit_status),
+                          std::move(tried[i].candidate));
     }
   }
   return found.finish();

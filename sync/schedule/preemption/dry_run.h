@@ -33,7 +33,7 @@ class VictimSearch {
       : chain_(chain), nominator_(nominator), budgets_(budgets), now_(now), trial_(chain) {}
 
   // Success with `out` filled in. Otherwise unresolvable if no pod on the node has a lower
-  // priority, or the filters' verdict of the node without all such pods. O(n log n) for n pods on
+  // priority, or the filters' status of the node without all such pods. O(n log n) for n pods on
   // the node, and n runs of the filters.
   [[nodiscard]] FitStatus search(const NodeView& node, Candidate& out);
   // How often the filters were run so far.
@@ -42,7 +42,7 @@ class VictimSearch {
  private:
   [[nodiscard]] FitStatus remove_lower(const NodeView& node);
   // Adds the pods back one by one, and appends those that do not fit to `victims`.
-  [[nodiscard]] FitStatus reprieve(std::span<const PodRef> promised,
+  [[nodiscard]] FitStatus reprieve(std::span<const PodRef> nominated,
                                    const std::vector<PodRef>& pods, std::vector<PodRef>& victims);
 
   const Chain& chain_;
@@ -56,7 +56,7 @@ class VictimSearch {
 
 struct DryRun {
   std::vector<Candidate> candidates;  // those that violate no budget first
-  NodeFitStatuses verdicts;           // of the nodes that are not candidates
+  NodeFitStatuses fit_statuses;       // of the nodes that are not candidates
   std::vector<std::string> errors;    // the messages of the nodes whose check failed
   std::size_t evaluated = 0;          // nodes tried
 };

@@ -60,7 +60,7 @@ ExtenderRound::ExtenderRound(std::vector<ExtenderSettings> extenders, const Pod&
 }
 
 const ExtenderSettings* ExtenderRound::next() const {
-  if (!verdict_.ok() || candidates_.empty() || at_ == extenders_.size()) return nullptr;
+  if (!fit_status_.ok() || candidates_.empty() || at_ == extenders_.size()) return nullptr;
   return &extenders_[at_];
 }
 
@@ -68,7 +68,7 @@ void ExtenderRound::fail_with(const ExtenderSettings& extender, std::string what
   if (extender.ignorable) {
     ignored_.push_back(extender.url + ": " + what);
   } else {
-    verdict_ = reject(Code::error, std::move(what));
+    fit_status_ = reject(Code::error, std::move(what));
   }
 }
 
@@ -80,7 +80,7 @@ void ExtenderRound::answer(const Cluster& cluster, const Result<ExtenderAnswer>&
   for (const auto& [node, victims] : *answer) {
     if (victims.uids.empty()) {
       fail_with(extender, no_victims(node));
-      if (!verdict_.ok()) return;
+      if (!fit_status_.ok()) return;
       continue;
     }
     auto pods = pods_of(cluster, extender, node, victims);

@@ -50,7 +50,7 @@ class ExtenderRound {
 
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
   // Not ok if an extender failed that is not ignorable.
-  [[nodiscard]] const FitStatus& verdict() const { return verdict_; }
+  [[nodiscard]] const FitStatus& fit_status() const { return fit_status_; }
   // The failures of ignorable extenders, one line each.
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
@@ -60,7 +60,7 @@ class ExtenderRound {
   std::vector<ExtenderSettings> extenders_;  // the interested ones
   std::size_t at_ = 0;
   std::vector<Candidate> candidates_;
-  FitStatus verdict_;
+  FitStatus fit_status_;
   std::vector<std::string> ignored_;
 };
 

@@ -27,21 +27,21 @@ std::string ineligible(const Cluster& cluster, const PodView& pod, const FitStat
   return waits ? std::string(reason_still_terminating) : std::string();
 }
 
-Nodes worth_trying(const Cluster& cluster, const NodeFitStatuses& verdicts) {
+Nodes worth_trying(const Cluster& cluster, const NodeFitStatuses& fit_statuses) {
   Nodes nodes;
   for (const NodeView* node : cluster.nodes()) {
-    if (verdicts.at(node->position).code == Code::unschedulable) nodes.push_back(node);
+    if (fit_statuses.at(node->position).code == Code::unschedulable) nodes.push_back(node);
   }
   return nodes;
 }
 
-FitStatus preemption_verdict(Code code, const std::string& message) {
+FitStatus preemption_fit_status(Code code, const std::string& message) {
   if (message.empty()) return {code, {}};
   return FitStatus{code, {"preemption: " + message}, plugin_preemption};
 }
 
 void Preemption::finish(Code code, const std::string& message, Nomination nomination) {
-  outcome_ = {preemption_verdict(code, message), std::move(nomination), std::nullopt};
+  outcome_ = {preemption_fit_status(code, message), std::move(nomination), std::nullopt};
 }
 
 DryRun Preemption::try_out(const PreemptionView& view, const Chain& chain, const Nodes& nodes,
@@ -55,24 +55,25 @@ DryRun Preemption::try_out(const PreemptionView& view, const Chain& chain, const
   return dry_run(search, nodes, offset, limit);
 }
 
-void Preemption::start(const PreemptionView& view, const NodeFitStatuses& verdicts, WallTime now,
-                       Random& random) {
+void Preemption::start(const PreemptionView& view, const NodeFitStatuses& fit_statuses,
+                       WallTime now, Random& random) {
   CHECK(!outcome_);
   const NodeView* nominated = view.cluster.find(pod_->pod->status.nominated_node_name);
   const FitStatus& there =
-      nominated != nullptr ? verdicts.at(nominated->position) : verdicts.absent();
+      nominated != nullptr ? fit_statuses.at(nominated->position) : fit_statuses.absent();
   if (const std::string why = ineligible(view.cluster, *pod_, there); !why.empty()) {
     return finish(Code::unschedulable, why);
   }
   if (view.cluster.nodes().empty()) return finish(Code::error, "no nodes available");
-  const Nodes nodes = worth_trying(view.cluster, verdicts);
+  const Nodes nodes = worth_trying(view.cluster, fit_statuses);
   const Chain chain(view.plugins, view.cluster, *pod_);
   const auto first = to_size(random.below(nodes.size()));
   DryRun tried = try_out(view, chain, nodes, now, first);
   if (tried.candidates.empty()) {
     if (!tried.errors.empty()) return finish(Code::error, aggregate(tried.errors));
-    tried.verdicts.set_absent(reject(Code::unresolvable, std::string(reason_not_helpful)));
-    return finish(Code::unschedulable, fit_error(view.cluster.nodes().size(), tried.verdicts), "");
+    tried.fit_statuses.set_absent(reject(Code::unresolvable, std::string(reason_not_helpful)));
+    return finish(Code::unschedulable, fit_error(view.cluster.nodes().size(), tried.fit_statuses),
+                  "");
   }
   round_ = ExtenderRound(options_.extenders, *pod_->pod, std::move(tried.candidates));
   if (round_.next() == nullptr) choose_node(now);
@@ -81,7 +82,7 @@ void Preemption::start(const PreemptionView& view, const NodeFitStatuses& verdic
 void Preemption::answer(const Cluster& cluster, const Result<ExtenderAnswer>& answer,
                         WallTime now) {
   round_.answer(cluster, answer);
-  if (!round_.verdict().ok()) return finish(Code::error, round_.verdict().message());
+  if (!round_.fit_status().ok()) return finish(Code::error, round_.fit_status().message());
   if (round_.next() == nullptr) choose_node(now);
 }
 

@@ -1,5 +1,5 @@
 // Preemption: whether a pod may make room for itself, on which node, and which victims it needs.
-// These are the steps of upstream's DefaultPreemption, from the verdicts of a failed attempt to one
+// These are the steps of upstream's DefaultPreemption, from the statuses of a failed attempt to one
 // node with its victims. Preparation (preparation.h) then deletes the victims.
 
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace holdfast::sync::schedule {
 
-// Why the pod may not preempt now, or "". `nominated` is the failed attempt's verdict of the pod's
+// Why the pod may not preempt now, or "". `nominated` is the failed attempt's status of the pod's
 // nominated node.
 [[nodiscard]] std::string ineligible(const Cluster& cluster, const PodView& pod,
                                      const FitStatus& nominated);
@@ -24,7 +24,7 @@ namespace holdfast::sync::schedule {
 [[nodiscard]] bool leaves_for_another(const Pod& pod);
 
 // The nodes on which removing pods might help (Code::unschedulable), in the order of a scan.
-[[nodiscard]] Nodes worth_trying(const Cluster& cluster, const NodeFitStatuses& verdicts);
+[[nodiscard]] Nodes worth_trying(const Cluster& cluster, const NodeFitStatuses& fit_statuses);
 
 struct PreemptionOptions {
   CandidateLimits limits;
@@ -35,9 +35,9 @@ struct PreemptionOptions {
 };
 
 struct PreemptionOutcome {
-  FitStatus verdict;                // its message begins with "preemption: "
+  FitStatus fit_status;             // its message begins with "preemption: "
   Nomination nomination;            // nullopt: unchanged
-  std::optional<Candidate> chosen;  // set when the verdict is ok
+  std::optional<Candidate> chosen;  // set when the status is ok
 };
 
 // The input of the steps; borrowed for one call.
@@ -55,7 +55,7 @@ class Preemption {
 
   // Performs all steps up to the first extender, or to the end. A pod without a start time counts
   // as started `now`. O(nodes tried * pods * filters).
-  void start(const PreemptionView& view, const NodeFitStatuses& verdicts, WallTime now,
+  void start(const PreemptionView& view, const NodeFitStatuses& fit_statuses, WallTime now,
              Random& random);
 
   // The extender to ask now about candidates(); nullptr if there is none.
@@ -80,7 +80,7 @@ class Preemption {
   std::optional<PreemptionOutcome> outcome_;
 };
 
-// A verdict with the message as PreemptionOutcome has it: "preemption: ...".
-[[nodiscard]] FitStatus preemption_verdict(Code code, const std::string& message);
+// A status with the message as PreemptionOutcome has it: "preemption: ...".
+[[nodiscard]] FitStatus preemption_fit_status(Code code, const std::string& message);
 
 }  // namespace holdfast::sync::schedule

@@ -22,11 +22,11 @@ PodCondition disruption(const PodView& preemptor) {
 
 }  // namespace
 
-Preparation::Preparation(PodRef pod, Candidate candidate, std::vector<PodRef> promised,
+Preparation::Preparation(PodRef pod, Candidate candidate, std::vector<PodRef> nominated,
                          std::set<std::string> waiting, const PreparationOptions& options)
     : pod_(std::move(pod)),
       node_(std::move(candidate.node)),
-      promised_(std::move(promised)),
+      nominated_(std::move(nominated)),
       waiting_(std::move(waiting)),
       options_(options) {
   for (PodRef& victim : candidate.victims) {
@@ -53,7 +53,7 @@ void Preparation::enter(Phase phase, WallTime now, Steps& steps) {
   phase_ = phase;
   stopped_ = false;
   if (phase == Phase::promises) {
-    for (const PodRef& pod : promised_) {
+    for (const PodRef& pod : nominated_) {
       if (pod->pod->status.nominated_node_name.empty()) continue;
       ask(no_victim, ClearNomination{key_of(*pod)}, steps);
     }
@@ -77,7 +77,7 @@ void Preparation::next_phase(WallTime now, Steps& steps) {
                                                   : Phase::finished;
     return enter(next, now, steps);
   }
-  const bool go_on = phase_ == Phase::victims && verdict_.ok();
+  const bool go_on = phase_ == Phase::victims && fit_status_.ok();
   enter(go_on ? Phase::promises : Phase::finished, now, steps);
 }
 
@@ -130,7 +130,7 @@ void Preparation::failed(const std::string& error) {
   errors_.push_back(error);
   if (phase_ == Phase::promises) return;
   stopped_ = true;
-  if (!options_.async && verdict_.ok()) verdict_ = reject(Code::error, error);
+  if (!options_.async && fit_status_.ok()) fit_status_ = reject(Code::error, error);
 }
 
 void Preparation::settle_victim(std::size_t index, const Settled& settled, Steps& steps) {
@@ -138,8 +138,8 @@ void Preparation::settle_victim(std::size_t index, const Settled& settled, Steps
   const bool patched = victim.stage == Stage::patching;
   const bool tolerated = !patched || options_.tolerate_gone;
   victim.stage = Stage::over;
-  if (settled.way == Settled::Way::gone && tolerated) return;
-  if (settled.way != Settled::Way::done) return failed(settled.error);
+  if (settled.kind == Settled::Kind::gone && tolerated) return;
+  if (settled.kind != Settled::Kind::done) return failed(settled.error);
   if (patched) {
     if (!stopped_) erase(index, steps);
     return;
@@ -158,7 +158,7 @@ Preparation::Steps Preparation::settle(std::uint64_t id, const Settled& settled,
   Steps steps;
   if (index != no_victim) {
     settle_victim(index, settled, steps);
-  } else if (settled.way == Settled::Way::failed) {
+  } else if (settled.kind == Settled::Kind::failed) {
     failed(settled.error);
   }
   if (asked_ == 0) next_phase(now, steps);

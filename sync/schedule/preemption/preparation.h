@@ -29,8 +29,8 @@ struct PreparationOptions {
 
 // The result of a request.
 struct Settled {
-  enum class Way : std::uint8_t { done, gone, failed };  // gone: not found, or another uid
-  Way way = Way::done;
+  enum class Kind : std::uint8_t { done, gone, failed };  // gone: not found, or another uid
+  Kind kind = Kind::done;
   std::string error;  // of gone and failed
 };
 
@@ -45,18 +45,18 @@ class Preparation {
   };
   using Steps = std::vector<Step>;
 
-  // `waiting` are the uids of pods that wait to be bound; `promised` are the pods of lower priority
-  // that are nominated to the node (Nominator::below()).
-  Preparation(PodRef pod, Candidate candidate, std::vector<PodRef> promised,
+  // `waiting` are the uids of pods that wait to be bound; `nominated` are the pods of lower
+  // priority that are nominated to the node (Nominator::below()).
+  Preparation(PodRef pod, Candidate candidate, std::vector<PodRef> nominated,
               std::set<std::string> waiting, const PreparationOptions& options);
 
   [[nodiscard]] Steps start(WallTime now);
   [[nodiscard]] Steps settle(std::uint64_t id, const Settled& settled, WallTime now);
 
   [[nodiscard]] bool finished() const { return phase_ == Phase::finished; }
-  // The verdict for the attempt. The pod is nominated only if it is ok, which it always is in the
+  // The status for the attempt. The pod is nominated only if it is ok, which it always is in the
   // asynchronous mode.
-  [[nodiscard]] const FitStatus& verdict() const { return verdict_; }
+  [[nodiscard]] const FitStatus& fit_status() const { return fit_status_; }
   // The errors of all failed requests, one line each.
   [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
 
@@ -81,7 +81,7 @@ class Preparation {
   PodRef pod_;
   std::string node_;
   std::vector<Victim> victims_;
-  std::vector<PodRef> promised_;
+  std::vector<PodRef> nominated_;
   std::set<std::string> waiting_;
   PreparationOptions options_;
   Phase phase_ = Phase::idle;
@@ -91,7 +91,7 @@ class Preparation {
   bool any_left_ = false;    // a victim was deleted or rejected, so that an event will follow
   std::vector<std::pair<std::uint64_t, std::size_t>> open_;  // request id and index of the victim
   std::uint64_t last_id_ = 0;
-  FitStatus verdict_;
+  FitStatus fit_status_;
   std::vector<std::string> errors_;
 };
 

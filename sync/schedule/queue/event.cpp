@@ -53,7 +53,8 @@ std::vector<Event> node_changed(const std::shared_ptr<const Node>& before,
       before->spec.unschedulable != after->spec.unschedulable) {
     note({EventKind::node_taints, "NodeTaintChange"});
   }
-  if (!same_conditions(*before, *after) || keeps_to_itself(*before) != keeps_to_itself(*after)) {
+  if (!same_conditions(*before, *after) ||
+      is_autonomous_out_of_contact(*before) != is_autonomous_out_of_contact(*after)) {
     note({EventKind::node_conditions, "NodeConditionChange"});
   }
   return events;

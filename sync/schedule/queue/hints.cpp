@@ -44,7 +44,7 @@ constexpr std::array<Registration, 12> registrations = {{
     {plugin_disk_pressure, bits(node_add, node_conditions)},
 }};
 
-bool cares(const Registration& registration, EventKind kind) {
+bool is_registered_for(const Registration& registration, EventKind kind) {
   return (registration.kinds & bits(kind)) != 0;
 }
 
@@ -81,7 +81,7 @@ bool of_node(EventKind kind) {
 bool PluginHints::registered(const Event& event) const {
   return event.kind == wildcard ||
          std::any_of(registrations.begin(), registrations.end(),
-                     [&event](const auto& each) { return cares(each, event.kind); });
+                     [&event](const auto& each) { return is_registered_for(each, event.kind); });
 }
 
 bool PluginHints::room_grew(const PodView& pod, const Event& event) const {
@@ -113,7 +113,7 @@ bool PluginHints::room_grew(const PodView& pod, const Event& event) const {
 Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& event) const {
   const auto at = std::find_if(registrations.begin(), registrations.end(),
                                [plugin](const auto& each) { return each.plugin == plugin; });
-  if (at == registrations.end() || !cares(*at, event.kind)) return Hint::unrelated;
+  if (at == registrations.end() || !is_registered_for(*at, event.kind)) return Hint::unrelated;
   const Pod& own = *pod.pod;
   bool helps = true;
   if (plugin == plugin_fit && of_node(event.kind)) {
@@ -124,7 +124,7 @@ Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& 
     helps = became(
         event, [&own](const Node& node) { return untolerated(node.spec.taints, own) == nullptr; });
   } else if (plugin == plugin_contact) {
-    helps = became(event, [](const Node& node) { return !keeps_to_itself(node); });
+    helps = became(event, [](const Node& node) { return !is_autonomous_out_of_contact(node); });
   } else if (plugin == plugin_unschedulable && of_node(event.kind)) {
     helps = became(event, [&own](const Node& node) { return schedulable(node, own); });
   } else if (plugin == plugin_unschedulable) {

@@ -75,9 +75,9 @@ Queue::Entry* Queue::find(const std::string& uid) {
 }
 
 FitStatus Queue::gate(const PodView& pod) const {
-  FitStatus verdict = check_gates(pod);
-  if (verdict.ok() && gate_) verdict = gate_(pod);
-  return verdict;
+  FitStatus fit_status = check_gates(pod);
+  if (fit_status.ok() && gate_) fit_status = gate_(pod);
+  return fit_status;
 }
 
 void Queue::leave(Entry& entry) {
@@ -103,10 +103,10 @@ void Queue::to_pool(Entry& entry, std::string_view event) {
 }
 
 void Queue::to_active(MonoTime now, Entry& entry, std::string_view event) {
-  const FitStatus verdict = gate(*entry.pod);
-  entry.gated = !verdict.ok();
+  const FitStatus fit_status = gate(*entry.pod);
+  entry.gated = !fit_status.ok();
   if (entry.gated) {
-    if (!verdict.plugin.empty()) entry.unschedulable.emplace(verdict.plugin);
+    if (!fit_status.plugin.empty()) entry.unschedulable.emplace(fit_status.plugin);
     return to_pool(entry, event);
   }
   if (!entry.first_active) entry.first_active = now;

@@ -74,8 +74,9 @@ Difference Check::result() const {
   return std::nullopt;
 }
 
-json::value to_json(const sync::schedule::FitStatus& verdict) {
-  return json::object{{"code", to_string(verdict.code)}, {"reasons", to_json(verdict.reasons)}};
+json::value to_json(const sync::schedule::FitStatus& fit_status) {
+  return json::object{{"code", to_string(fit_status.code)},
+                      {"reasons", to_json(fit_status.reasons)}};
 }
 
 json::value to_json(const Names& names) {

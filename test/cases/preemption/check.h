@@ -52,7 +52,7 @@ class Check {
   Difference first_;
 };
 
-[[nodiscard]] json::value to_json(const sync::schedule::FitStatus& verdict);
+[[nodiscard]] json::value to_json(const sync::schedule::FitStatus& fit_status);
 [[nodiscard]] json::value to_json(const Names& names);
 [[nodiscard]] Names sorted(Names names);
 [[nodiscard]] Names names_in(const json::object& object, std::string_view name);

@@ -35,13 +35,13 @@ void filter(const Operation& op) {
   const auto plugins = read_filters(op.given, op.behaviour);
   const schedule::Chain chain(plugins, input.cluster, *pod);
   const schedule::NodeView& node = the_node(input);
-  schedule::FitStatus verdict = chain.prepared();
-  if (verdict.ok()) {
+  schedule::FitStatus fit_status = chain.prepared();
+  if (fit_status.ok()) {
     schedule::Trial trial(chain);
     trial.start(node);
-    verdict = chain.check(trial);
+    fit_status = chain.check(trial);
   }
-  op.check.status("status", {verdict.code, verdict.reasons});
+  op.check.status("status", {fit_status.code, fit_status.reasons});
   const auto missing =
       schedule::shortfalls(*pod, node, node.requested, static_cast<std::int64_t>(node.pods.size()),
                            input.cluster.symbols(), read_fit_options(op.given, op.behaviour));

@@ -85,17 +85,17 @@ const schedule::NodeView& Input::node(const json::value& name) const {
   return *found;
 }
 
-schedule::NodeFitStatuses Input::verdicts() const {
-  schedule::NodeFitStatuses verdicts;
+schedule::NodeFitStatuses Input::fit_statuses() const {
+  schedule::NodeFitStatuses fit_statuses;
   for (const auto& field : object_in(given, "nodeStatuses")) {
     const std::string name(field.key().data(), field.key().size());
     const schedule::NodeView* node = cluster.find(name);
-    if (node != nullptr) verdicts.set(node->position, read_status(field.value()));
+    if (node != nullptr) fit_statuses.set(node->position, read_status(field.value()));
   }
   if (const json::value* absent = find(given, "absentNodesStatus")) {
-    verdicts.set_absent(read_status(*absent));
+    fit_statuses.set_absent(read_status(*absent));
   }
-  return verdicts;
+  return fit_statuses;
 }
 
 schedule::Code read_code(const json::value& name) {
@@ -118,10 +118,10 @@ schedule::Diagnosis read_diagnosis(const json::object& object) {
   diagnosis.nodes = static_cast<std::size_t>(integer(object, "numAllNodes", {}));
   std::size_t position = 0;
   for (const auto& field : object_in(object, "nodeStatuses")) {
-    diagnosis.verdicts.set(position++, read_status(field.value()));
+    diagnosis.fit_statuses.set(position++, read_status(field.value()));
   }
   if (const json::value* absent = find(object, "absentNodesStatus")) {
-    diagnosis.verdicts.set_absent(read_status(*absent));
+    diagnosis.fit_statuses.set_absent(read_status(*absent));
   }
   diagnosis.prefilter = text(object, "preFilterMessage");
   diagnosis.postfilter = text(object, "postFilterMessage");

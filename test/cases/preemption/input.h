@@ -39,7 +39,7 @@ struct Input {
   // The node with this name. Throws Malformed, about `name`, if there is none.
   [[nodiscard]] const sync::schedule::NodeView& node(const json::value& name) const;
   // "nodeStatuses" by the nodes' positions in the cluster, without unknown nodes.
-  [[nodiscard]] sync::schedule::NodeFitStatuses verdicts() const;
+  [[nodiscard]] sync::schedule::NodeFitStatuses fit_statuses() const;
 
   const json::object& given;
   sync::schedule::Cluster cluster;

@@ -14,11 +14,11 @@ namespace {
 
 void eligibility(const Operation& op) {
   Input input(op.given);
-  schedule::NodeFitStatuses verdicts;
+  schedule::NodeFitStatuses fit_statuses;
   const json::value* status = find(op.given, "nominatedNodeStatus");
   const std::string why =
       schedule::ineligible(input.cluster, *input.pod_at("preemptor"),
-                           status == nullptr ? verdicts.absent() : read_status(*status));
+                           status == nullptr ? fit_statuses.absent() : read_status(*status));
   op.check.equal("eligible", why.empty());
   op.check.equal("message", json::value(why));
 }
@@ -26,7 +26,8 @@ void eligibility(const Operation& op) {
 void potential_nodes(const Operation& op) {
   Input input(op.given);
   Names names;
-  for (const schedule::NodeView* node : schedule::worth_trying(input.cluster, input.verdicts())) {
+  for (const schedule::NodeView* node :
+       schedule::worth_trying(input.cluster, input.fit_statuses())) {
     names.push_back(node->name());
   }
   op.check.list("nodes", sorted(names));
@@ -46,7 +47,7 @@ void call_extenders(const Operation& op) {
   while (const auto* next = round.next()) {
     round.answer(input.cluster, ask_extender(op.given, next->url, round.candidates()));
   }
-  op.check.status("status", round.verdict());
+  op.check.status("status", round.fit_status());
   const json::value& wanted = op.check.needs("candidates");
   if (wanted.is_null()) return;
   json::array found;
@@ -62,7 +63,7 @@ schedule::PreemptionOutcome run_preemption(Input& input, const Operation& op,
   const auto plugins = read_filters(op.given, op.behaviour);
   schedule::Preemption preemption(pod, {{}, read_extenders(op.given)});
   Random random(seed);
-  preemption.start({input.cluster, input.nominator, input.budgets, plugins}, input.verdicts(),
+  preemption.start({input.cluster, input.nominator, input.budgets, plugins}, input.fit_statuses(),
                    case_now, random);
   while (const auto* next = preemption.ask()) {
     preemption.answer(input.cluster, ask_extender(op.given, next->url, preemption.candidates()),
@@ -74,7 +75,7 @@ schedule::PreemptionOutcome run_preemption(Input& input, const Operation& op,
 void post_filter(const Operation& op) {
   Input input(op.given);
   const auto outcome = run_preemption(input, op, input.pod_at("preemptor"), 1);
-  op.check.status("status", outcome.verdict);
+  op.check.status("status", outcome.fit_status);
   const json::value& wanted = op.check.needs("nominatedNodeOneOf");
   if (wanted.is_null() || !outcome.nomination) {
     const json::value found =
@@ -111,7 +112,7 @@ void preempt(const Operation& op) {
     options.async = false;
     schedule::Preparation preparation(pod, *outcome.chosen, {}, {}, options);
     driver.run(preparation);
-    if (!preparation.verdict().ok()) op.check.fail(preparation.verdict().message());
+    if (!preparation.fit_status().ok()) op.check.fail(preparation.fit_status().message());
   }
   const std::string node = outcome.nomination.value_or("");
   op.check.equal("nominatedNode", node.empty() ? json::value(nullptr) : json::value(node));

@@ -9,13 +9,13 @@ namespace schedule = sync::schedule;
 
 schedule::Settled PreparationDriver::request(std::string_view errors, const schedule::PodKey& pod,
                                              Names& done) {
-  using Way = schedule::Settled::Way;
+  using Kind = schedule::Settled::Kind;
   const Names missing = names_in(api_, "notFound");
   if (std::find(missing.begin(), missing.end(), pod.name) != missing.end()) {
-    return {Way::gone, "pods \"" + pod.name + "\" not found"};
+    return {Kind::gone, "pods \"" + pod.name + "\" not found"};
   }
   const std::string error = text(object_in(api_, errors), pod.name);
-  if (!error.empty()) return {Way::failed, error};
+  if (!error.empty()) return {Kind::failed, error};
   done.push_back(pod.name);
   return {};
 }

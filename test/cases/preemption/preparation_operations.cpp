@@ -27,7 +27,7 @@ void prepare_candidate(const Operation& op) {
   PreparationDriver driver(object_in(op.given, "api"));
   driver.run(preparation);
   if (!preparation.finished()) op.check.fail("not finished");
-  op.check.status("status", preparation.verdict());
+  op.check.status("status", preparation.fit_status());
   op.check.set("patchedPods", driver.patched);
   op.check.one_set_of("deletedOneOf", driver.deleted);
   op.check.set("rejectedWaitingPods", driver.rejected);
@@ -40,10 +40,10 @@ void prepare_candidate(const Operation& op) {
 void pre_enqueue(const Operation& op) {
   Input input(op.given);
   const Names preempting = names_in(op.given, "preempting");
-  const schedule::FitStatus verdict =
+  const schedule::FitStatus fit_status =
       schedule::preemption_gate(*input.pod_at("pod"), flag(op.given, "asyncPreemption"),
                                 {preempting.begin(), preempting.end()});
-  op.check.status("status", verdict);
+  op.check.status("status", fit_status);
 }
 
 // The candidate has no victims; only the actions that clear the nominations of less important pods

@@ -60,7 +60,7 @@ schedule::FailedAttempt read_attempt(Input& input) {
   const json::object& result = needs_object(input.given, "result");
   schedule::FailedAttempt attempt{input.pod_at("pod"), read_status(needs(input.given, "result")),
                                   std::nullopt, std::nullopt};
-  if (attempt.verdict.ok()) throw Malformed(result, "code", "expected the code of a failure");
+  if (attempt.fit_status.ok()) throw Malformed(result, "code", "expected the code of a failure");
   if (const json::value* error = find(result, "fitError")) {
     attempt.diagnosis = read_diagnosis(object_of(*error));
   }

@@ -90,7 +90,7 @@ void dry_run(const Operation& op, const json::object& expect) {
     const std::string name(field.key().data(), field.key().size());
     const schedule::NodeView* node = input.cluster.find(name);
     if (node == nullptr) throw Malformed(field.value(), "no node has this name");
-    const auto& found = tried.run.verdicts.at(node->position);
+    const auto& found = tried.run.fit_statuses.at(node->position);
     if (!same(field.value(), to_json(found))) {
       op.check.differs("nodeStatuses " + name, field.value(), to_json(found));
     }

@@ -83,18 +83,18 @@ class Caller final : public h2::Events {
   std::optional<h2::Code> goaway;
 };
 
-struct Rig {
-  explicit Rig(h2::EngineLimits limits = {}) : pair(time.context()), caller(limits) {
+struct Http2AttackFixture {
+  explicit Http2AttackFixture(h2::EngineLimits limits = {}) : pair(time.context()), caller(limits) {
     time.complete(caller.connect(pair.endpoint()));
   }
-  ~Rig() {
+  ~Http2AttackFixture() {
     time.complete(pair.server.stop(time.clock().mono() + 1s));
     caller.connection->close();
     tasks.cancel();
     time.settle();
   }
-  Rig(const Rig&) = delete;
-  Rig& operator=(const Rig&) = delete;
+  Http2AttackFixture(const Http2AttackFixture&) = delete;
+  Http2AttackFixture& operator=(const Http2AttackFixture&) = delete;
 
   test::VirtualTime time;
   Pair pair;
@@ -104,16 +104,16 @@ struct Rig {
 
 TEST(Http2, RapidResetsCostTheAttackerHisConnection) {
   for (const bool reads : {true, false}) {
-    Rig rig;
-    if (reads) rig.tasks.spawn("listen", rig.caller.listen());
+    Http2AttackFixture fixture;
+    if (reads) fixture.tasks.spawn("listen", fixture.caller.listen());
     int requests = 0;
-    const auto connected = [&rig] { return rig.pair.server.connections() > 0; };
+    const auto connected = [&fixture] { return fixture.pair.server.connections() > 0; };
     for (; connected() && requests < 10'000; ++requests) {
-      const h2::StreamId id = rig.caller.request("/flood");
+      const h2::StreamId id = fixture.caller.request("/flood");
       if (id == 0) break;
-      rig.time.complete(rig.caller.speak());
-      rig.caller.engine.reset(id, h2::Code::cancel);
-      rig.time.complete(rig.caller.speak());
+      fixture.time.complete(fixture.caller.speak());
+      fixture.caller.engine.reset(id, h2::Code::cancel);
+      fixture.time.complete(fixture.caller.speak());
     }
     EXPECT_FALSE(connected());
     EXPECT_LT(requests, reads ? 1000 : 5000);
@@ -126,55 +126,56 @@ TEST(Http2, WhatIsNoPathIsRefused) {
   for (const std::string& path :
        {std::string("a"), std::string("*"), std::string("http://x/"), std::string("/a b"),
         std::string("/a#b"), std::string("/\x7f"), std::string("/\xc3\xa4"), secret}) {
-    Rig rig;
-    rig.tasks.spawn("listen", rig.caller.listen());
-    (void)rig.caller.request(path);
-    rig.time.complete(rig.caller.speak());
-    rig.time.run(1s);
-    const bool reset =
-        rig.caller.statuses.empty() && rig.caller.closed == std::vector{h2::Code::protocol_error};
-    EXPECT_TRUE(reset || rig.caller.statuses == Statuses{"400"}) << path;
-    (void)rig.caller.request("/a");
-    rig.time.complete(rig.caller.speak());
-    rig.time.run(1s);
-    EXPECT_TRUE(!rig.caller.statuses.empty() && rig.caller.statuses.back() == "200") << path;
+    Http2AttackFixture fixture;
+    fixture.tasks.spawn("listen", fixture.caller.listen());
+    (void)fixture.caller.request(path);
+    fixture.time.complete(fixture.caller.speak());
+    fixture.time.run(1s);
+    const bool reset = fixture.caller.statuses.empty() &&
+                       fixture.caller.closed == std::vector{h2::Code::protocol_error};
+    EXPECT_TRUE(reset || fixture.caller.statuses == Statuses{"400"}) << path;
+    (void)fixture.caller.request("/a");
+    fixture.time.complete(fixture.caller.speak());
+    fixture.time.run(1s);
+    EXPECT_TRUE(!fixture.caller.statuses.empty() && fixture.caller.statuses.back() == "200")
+        << path;
   }
 }
 
 TEST(Http2, AnIdleCallerIsSentAway) {
-  Rig rig;
-  rig.tasks.spawn("listen", rig.caller.listen());
+  Http2AttackFixture fixture;
+  fixture.tasks.spawn("listen", fixture.caller.listen());
   const ServerLimits limits;
-  rig.time.run(limits.idle - 5s);
-  EXPECT_FALSE(rig.caller.gone);
-  rig.time.run(10s);
-  EXPECT_TRUE(rig.caller.gone);
-  EXPECT_EQ(rig.caller.goaway, h2::Code::no_error);
+  fixture.time.run(limits.idle - 5s);
+  EXPECT_FALSE(fixture.caller.gone);
+  fixture.time.run(10s);
+  EXPECT_TRUE(fixture.caller.gone);
+  EXPECT_EQ(fixture.caller.goaway, h2::Code::no_error);
 }
 
 TEST(Http2, ARequestThatDoesNotComeToItsEndIsGivenUp) {
-  Rig rig;
-  (void)rig.caller.request("/a", std::string(100'000, 'x'));
-  rig.time.complete(rig.caller.speak());  // only the beginning of the request
+  Http2AttackFixture fixture;
+  (void)fixture.caller.request("/a", std::string(100'000, 'x'));
+  fixture.time.complete(fixture.caller.speak());  // only the beginning of the request
   const ServerLimits limits;
-  rig.time.run(limits.receive + 1s);
-  EXPECT_TRUE(rig.caller.closed.empty());
-  rig.tasks.spawn("listen", rig.caller.listen());
-  rig.time.run(1s);
-  EXPECT_EQ(rig.caller.closed, std::vector<h2::Code>{h2::Code::cancel});
+  fixture.time.run(limits.receive + 1s);
+  EXPECT_TRUE(fixture.caller.closed.empty());
+  fixture.tasks.spawn("listen", fixture.caller.listen());
+  fixture.time.run(1s);
+  EXPECT_EQ(fixture.caller.closed, std::vector<h2::Code>{h2::Code::cancel});
 }
 
 TEST(Http2, AReaderThatTakesNothingLosesHisStreamOnly) {
-  Rig rig({.stream_window = 20'000});
-  rig.tasks.spawn("listen", rig.caller.listen());
-  (void)rig.caller.request("/flood");
-  (void)rig.caller.request("/watch");
-  rig.time.complete(rig.caller.speak());
+  Http2AttackFixture fixture({.stream_window = 20'000});
+  fixture.tasks.spawn("listen", fixture.caller.listen());
+  (void)fixture.caller.request("/flood");
+  (void)fixture.caller.request("/watch");
+  fixture.time.complete(fixture.caller.speak());
   const ServerLimits limits;
-  rig.time.run(limits.send + 5s);
-  EXPECT_EQ(rig.caller.closed, std::vector<h2::Code>{h2::Code::cancel});
-  EXPECT_EQ(rig.caller.read, 20'000 + std::string_view("event\n").size());
-  EXPECT_FALSE(rig.caller.gone);
+  fixture.time.run(limits.send + 5s);
+  EXPECT_EQ(fixture.caller.closed, std::vector<h2::Code>{h2::Code::cancel});
+  EXPECT_EQ(fixture.caller.read, 20'000 + std::string_view("event\n").size());
+  EXPECT_FALSE(fixture.caller.gone);
 }
 
 }  // namespace

@@ -132,38 +132,38 @@ struct Downgrade {
 using Came = std::vector<std::string>;
 
 TEST(Http2Downgrade, OneKindOfRequestGoesOverHttp1AndStaysThere) {
-  Downgrade rig(Reluctance::upgrades);
-  EXPECT_EQ(rig.ask(Method::get, "/pods/a").status, 204);
-  EXPECT_EQ(rig.ask(Method::post, "/pods/a/exec?x=1", "whole body").body, "old");
-  EXPECT_EQ(rig.server.by_http1, Came{"POST /pods/a/exec?x=1 whole body"});
-  EXPECT_EQ(rig.ask(Method::post, "/pods/b/exec").body, "old");
-  EXPECT_EQ(rig.ask(Method::get, "/pods/b").status, 204);
-  EXPECT_EQ(rig.ask(Method::get, "/pods/b/exec").body, "old")
+  Downgrade fixture(Reluctance::upgrades);
+  EXPECT_EQ(fixture.ask(Method::get, "/pods/a").status, 204);
+  EXPECT_EQ(fixture.ask(Method::post, "/pods/a/exec?x=1", "whole body").body, "old");
+  EXPECT_EQ(fixture.server.by_http1, Came{"POST /pods/a/exec?x=1 whole body"});
+  EXPECT_EQ(fixture.ask(Method::post, "/pods/b/exec").body, "old");
+  EXPECT_EQ(fixture.ask(Method::get, "/pods/b").status, 204);
+  EXPECT_EQ(fixture.ask(Method::get, "/pods/b/exec").body, "old")
       << "another method is tried over HTTP/2 once";
-  EXPECT_EQ(rig.server.by_http2,
+  EXPECT_EQ(fixture.server.by_http2,
             (Came{"GET /pods/a", "POST /pods/a/exec?x=1", "GET /pods/b", "GET /pods/b/exec"}));
-  EXPECT_EQ(rig.server.by_http1.size(), 3u);
+  EXPECT_EQ(fixture.server.by_http1.size(), 3u);
   // On a new connection the server may be another one, so everything is tried again.
-  rig.client.forget_connections();
-  EXPECT_EQ(rig.ask(Method::post, "/pods/b/exec").body, "old");
-  EXPECT_EQ(rig.server.by_http2.size(), 5u);
+  fixture.client.forget_connections();
+  EXPECT_EQ(fixture.ask(Method::post, "/pods/b/exec").body, "old");
+  EXPECT_EQ(fixture.server.by_http2.size(), 5u);
 }
 
 TEST(Http2Downgrade, AServerMayWantEverythingOverHttp1) {
-  Downgrade rig(Reluctance::everything);
+  Downgrade fixture(Reluctance::everything);
   for (const char* target : {"/a", "/b", "/c"}) {
-    EXPECT_EQ(rig.ask(Method::get, target).body, "old") << target;
+    EXPECT_EQ(fixture.ask(Method::get, target).body, "old") << target;
   }
-  EXPECT_EQ(rig.server.by_http2, Came{"GET /a"});
-  EXPECT_EQ(rig.server.by_http1, (Came{"GET /a ", "GET /b ", "GET /c "}));
+  EXPECT_EQ(fixture.server.by_http2, Came{"GET /a"});
+  EXPECT_EQ(fixture.server.by_http1, (Came{"GET /a ", "GET /b ", "GET /c "}));
 }
 
 TEST(Http2Downgrade, WhatIsHalfAnsweredIsNotSentAgain) {
-  Downgrade rig(Reluctance::after_the_head);
-  const Response answer = rig.ask(Method::get, "/a");
+  Downgrade fixture(Reluctance::after_the_head);
+  const Response answer = fixture.ask(Method::get, "/a");
   EXPECT_EQ(answer.status, 0);
   EXPECT_NE(answer.body.find("HTTP_1_1_REQUIRED"), std::string::npos) << answer.body;
-  EXPECT_EQ(rig.server.by_http1, Came{});
+  EXPECT_EQ(fixture.server.by_http1, Came{});
 }
 
 }  // namespace

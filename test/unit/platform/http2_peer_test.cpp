@@ -34,7 +34,7 @@ class Peer final : public Events {
     for (;;) {
       const auto count = co_await connection->read_some(buffer);
       if (!count || *count == 0) break;
-      if (deaf) continue;
+      if (stalled) continue;
       heard += *count;
       (void)engine.receive(std::string_view(buffer.data(), *count));
       co_await speak();
@@ -66,7 +66,7 @@ class Peer final : public Events {
   std::unique_ptr<net::Connection> connection;
   std::string before;  // raw bytes sent before the engine's output; `after`: sent after it
   std::string after;
-  bool deaf = false;
+  bool stalled = false;
   bool hangs_up = false;
   bool gone = false;
   std::size_t heard = 0;
@@ -75,7 +75,7 @@ class Peer final : public Events {
 
 struct Outcome {
   std::optional<Result<Response>> answer;
-  Fate fate = Fate::final;
+  RequestFailure failure = RequestFailure::final;
 };
 
 asio::awaitable<void> ask_into(std::shared_ptr<Session> session, std::shared_ptr<Outcome> outcome,
@@ -83,7 +83,7 @@ asio::awaitable<void> ask_into(std::shared_ptr<Session> session, std::shared_ptr
   const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
   const Request request{.target = "/"};
   outcome->answer =
-      co_await Session::ask(session, request, streamed, clock.mono() + limit, outcome->fate);
+      co_await Session::ask(session, request, streamed, clock.mono() + limit, outcome->failure);
 }
 
 asio::awaitable<void> connect_into(net::HostPort at, SessionSettings settings,
@@ -93,21 +93,21 @@ asio::awaitable<void> connect_into(net::HostPort at, SessionSettings settings,
   into = std::make_shared<Session>(executor, *std::move(made), std::move(settings));
 }
 
-struct Rig {
-  explicit Rig(Script script, SessionSettings settings = {}, EngineLimits limits = {})
+struct Http2PeerFixture {
+  explicit Http2PeerFixture(Script script, SessionSettings settings = {}, EngineLimits limits = {})
       : peer(time.executor(), std::move(script), limits), tasks(time.executor()) {
     settings.authority = "lab";
     settings.traffic = std::make_shared<Traffic>();
     tasks.spawn("peer", peer.run());
     time.complete(connect_into(peer.at(), std::move(settings), session));
   }
-  ~Rig() {
+  ~Http2PeerFixture() {
     session.reset();
     tasks.cancel();
     time.settle();
   }
-  Rig(const Rig&) = delete;
-  Rig& operator=(const Rig&) = delete;
+  Http2PeerFixture(const Http2PeerFixture&) = delete;
+  Http2PeerFixture& operator=(const Http2PeerFixture&) = delete;
 
   std::shared_ptr<Outcome> ask(bool streamed = false, Duration limit = 60s) {
     auto outcome = std::make_shared<Outcome>();
@@ -143,8 +143,8 @@ std::string goaway_frame(StreamId last) {
 std::string text(const Outcome& outcome) {
   if (!outcome.answer) return "nothing";
   const std::string fates[] = {"final", "unprocessed", "broken"};
-  const std::string fate = ", " + fates[static_cast<std::size_t>(outcome.fate)];
-  if (!*outcome.answer) return std::string(to_string(outcome.answer->error().code)) + fate;
+  const std::string failure = ", " + fates[static_cast<std::size_t>(outcome.failure)];
+  if (!*outcome.answer) return std::string(to_string(outcome.answer->error().code)) + failure;
   return std::to_string((*outcome.answer)->status) + " " + (*outcome.answer)->body;
 }
 
@@ -218,21 +218,21 @@ TEST(Http2Peer, WhatAnAnswerComesTo) {
        "unavailable, final"},
   };
   for (const Case& c : cases) {
-    Rig rig(c.script, {.reader = {.header_bytes = 2000, .body_bytes = 2000}});
-    const auto outcome = rig.ask(false, 5s);
-    rig.time.run(6s);
+    Http2PeerFixture fixture(c.script, {.reader = {.header_bytes = 2000, .body_bytes = 2000}});
+    const auto outcome = fixture.ask(false, 5s);
+    fixture.time.run(6s);
     EXPECT_EQ(text(*outcome), c.outcome) << c.what;
-    EXPECT_EQ(rig.session->streams(), 0u) << c.what;
+    EXPECT_EQ(fixture.session->streams(), 0u) << c.what;
   }
 }
 
 TEST(Http2Peer, DataBeforeAHeadIsCorrupt) {
-  Rig* rig = nullptr;
-  Rig made([&rig](Engine&, StreamId) {
+  Http2PeerFixture* fixture = nullptr;
+  Http2PeerFixture made([&fixture](Engine&, StreamId) {
     // DATA of stream 1 with END_STREAM.
-    rig->peer.after = std::string("\0\0\5\0\1\0\0\0\1hello", 14);
+    fixture->peer.after = std::string("\0\0\5\0\1\0\0\0\1hello", 14);
   });
-  rig = &made;
+  fixture = &made;
   const auto outcome = made.ask(false, 5s);
   made.time.run(6s);
   EXPECT_EQ(text(*outcome), "corrupt, final");
@@ -254,30 +254,30 @@ TEST(Http2Peer, NonsenseIsCorruptAndHangingUpIsUnavailable) {
       {"closes", "", true, "unavailable, broken"},
   };
   for (const Case& c : cases) {
-    Rig rig(never);
-    rig.peer.before = c.says;
-    rig.peer.hangs_up = c.hangs_up;
-    const auto outcome = rig.ask();
-    rig.time.run(1s);
+    Http2PeerFixture fixture(never);
+    fixture.peer.before = c.says;
+    fixture.peer.hangs_up = c.hangs_up;
+    const auto outcome = fixture.ask();
+    fixture.time.run(1s);
     EXPECT_EQ(text(*outcome), c.outcome) << c.what;
-    EXPECT_EQ(rig.session->state(), Session::State::ending) << c.what;
+    EXPECT_EQ(fixture.session->state(), Session::State::ending) << c.what;
   }
 }
 
 TEST(Http2Peer, ASilentServerIsAskedForASignOfLifeAndGivenUp) {
-  Rig rig(open_stream);
-  const auto outcome = rig.ask(true);
+  Http2PeerFixture fixture(open_stream);
+  const auto outcome = fixture.ask(true);
   ASSERT_EQ(text(*outcome), "200 ");
   const auto stream = (*outcome->answer)->stream;
-  const std::size_t heard = rig.peer.heard;
-  rig.time.run(30s);
-  EXPECT_GT(rig.peer.heard, heard) << "the client has sent a PING";
-  EXPECT_EQ(rig.session->state(), Session::State::ready) << "the server has answered the PING";
-  rig.peer.deaf = true;
-  const MonoTime deaf_since = rig.time.clock().mono();
-  const auto over = [&rig] { return rig.session->state() == Session::State::ending; };
-  ASSERT_TRUE(rig.time.run_until(60s, over));
-  const Duration took = rig.time.clock().mono() - deaf_since;
+  const std::size_t heard = fixture.peer.heard;
+  fixture.time.run(30s);
+  EXPECT_GT(fixture.peer.heard, heard) << "the client has sent a PING";
+  EXPECT_EQ(fixture.session->state(), Session::State::ready) << "the server has answered the PING";
+  fixture.peer.stalled = true;
+  const MonoTime stalled_since = fixture.time.clock().mono();
+  const auto over = [&fixture] { return fixture.session->state() == Session::State::ending; };
+  ASSERT_TRUE(fixture.time.run_until(60s, over));
+  const Duration took = fixture.time.clock().mono() - stalled_since;
   const SessionLimits limits;
   EXPECT_LE(took, limits.ping_after + limits.ping_timeout + 1s);
   std::vector<std::string> pieces;
@@ -289,80 +289,80 @@ TEST(Http2Peer, ASilentServerIsAskedForASignOfLifeAndGivenUp) {
       if (!piece) co_return;
     }
   };
-  rig.time.complete(read(stream, pieces));
+  fixture.time.complete(read(stream, pieces));
   EXPECT_EQ(pieces, (std::vector<std::string>{"one", "unavailable"}));
 }
 
 TEST(Http2Peer, ATimeoutInSilenceKeepsNewRequestsAwayUntilTheServerSpeaks) {
-  Rig rig(open_stream);
-  const auto watch = rig.ask(true);
-  rig.time.run(1s);
-  ASSERT_EQ(rig.session->state(), Session::State::ready);
-  rig.peer.deaf = true;
-  const auto late = rig.ask(false, 1s);
-  rig.time.run(2s);
+  Http2PeerFixture fixture(open_stream);
+  const auto watch = fixture.ask(true);
+  fixture.time.run(1s);
+  ASSERT_EQ(fixture.session->state(), Session::State::ready);
+  fixture.peer.stalled = true;
+  const auto late = fixture.ask(false, 1s);
+  fixture.time.run(2s);
   EXPECT_EQ(text(*late), "timeout, final");
-  EXPECT_EQ(rig.session->state(), Session::State::suspect);
-  rig.peer.deaf = false;
-  rig.peer.before = std::string("\0\0\x08\x06\0\0\0\0\0", 9) + "12345678";  // PING
-  rig.time.complete(rig.peer.speak());
-  rig.time.run(1s);
-  EXPECT_EQ(rig.session->state(), Session::State::ready);
+  EXPECT_EQ(fixture.session->state(), Session::State::suspect);
+  fixture.peer.stalled = false;
+  fixture.peer.before = std::string("\0\0\x08\x06\0\0\0\0\0", 9) + "12345678";  // PING
+  fixture.time.complete(fixture.peer.speak());
+  fixture.time.run(1s);
+  EXPECT_EQ(fixture.session->state(), Session::State::ready);
 }
 
 TEST(Http2Peer, ATimeoutWhileTheServerSpeaksIsTheRequestsOwn) {
-  Rig rig(open_stream);
-  const auto watch = rig.ask(true);
-  const auto slow = rig.ask(false, 1s);
-  rig.time.run(2s);
+  Http2PeerFixture fixture(open_stream);
+  const auto watch = fixture.ask(true);
+  const auto slow = fixture.ask(false, 1s);
+  fixture.time.run(2s);
   EXPECT_EQ(text(*slow), "timeout, final") << "the response never ended";
-  EXPECT_EQ(rig.session->state(), Session::State::ready);
-  EXPECT_EQ(rig.session->streams(), 1u);
-  EXPECT_EQ(rig.peer.closed, std::vector<Code>{Code::cancel})
+  EXPECT_EQ(fixture.session->state(), Session::State::ready);
+  EXPECT_EQ(fixture.session->streams(), 1u);
+  EXPECT_EQ(fixture.peer.closed, std::vector<Code>{Code::cancel})
       << "the server gets a reset of the stream";
 }
 
 TEST(Http2Peer, GoingAwayLetsOldStreamsFinish) {
-  Rig rig(never);
-  const auto first = rig.ask();
-  const auto second = rig.ask();
-  rig.peer.after = goaway_frame(1);
-  answer_ok(rig.peer.engine, 1);
-  rig.time.complete(rig.peer.speak());
-  rig.time.run(1s);
+  Http2PeerFixture fixture(never);
+  const auto first = fixture.ask();
+  const auto second = fixture.ask();
+  fixture.peer.after = goaway_frame(1);
+  answer_ok(fixture.peer.engine, 1);
+  fixture.time.complete(fixture.peer.speak());
+  fixture.time.run(1s);
   EXPECT_EQ(text(*first), "200 hello");
   EXPECT_EQ(text(*second), "unavailable, unprocessed")
       << "its number is above the last stream of GOAWAY";
-  EXPECT_EQ(rig.session->state(), Session::State::ending);
-  const auto third = rig.ask();
+  EXPECT_EQ(fixture.session->state(), Session::State::ending);
+  const auto third = fixture.ask();
   EXPECT_EQ(text(*third), "unavailable, unprocessed");
-  EXPECT_TRUE(rig.peer.gone) << "a connection without streams is closed";
+  EXPECT_TRUE(fixture.peer.gone) << "a connection without streams is closed";
 }
 
 TEST(Http2Peer, AnIdleConnectionIsClosedInTheEnd) {
-  Rig rig(answer_ok, {.idle = 20s});
-  const auto first = rig.ask();
-  rig.time.run(15s);
-  const auto second = rig.ask();
-  rig.time.run(15s);
+  Http2PeerFixture fixture(answer_ok, {.idle = 20s});
+  const auto first = fixture.ask();
+  fixture.time.run(15s);
+  const auto second = fixture.ask();
+  fixture.time.run(15s);
   EXPECT_EQ(text(*second), "200 hello");
-  EXPECT_FALSE(rig.peer.gone);
-  rig.time.run(10s);
-  EXPECT_TRUE(rig.peer.gone);
+  EXPECT_FALSE(fixture.peer.gone);
+  fixture.time.run(10s);
+  EXPECT_TRUE(fixture.peer.gone);
 }
 
 TEST(Http2Peer, AReaderThatDoesNotReadHoldsTheServerBack) {
   const std::string flood(1'000'000, 'x');
   const SessionSettings settings{.limits = {.stream_window = 100'000}};
-  Rig rig(
+  Http2PeerFixture fixture(
       [&flood](Engine& engine, StreamId id) {
         engine.respond(id, ok, false);
         engine.send(id, flood, true);
       },
       settings);
-  const auto outcome = rig.ask(true);
-  rig.time.run(1s);
-  EXPECT_GE(rig.peer.engine.unsent(1), flood.size() - 100'000);
+  const auto outcome = fixture.ask(true);
+  fixture.time.run(1s);
+  EXPECT_GE(fixture.peer.engine.unsent(1), flood.size() - 100'000);
   std::size_t read = 0;
   const auto read_all = [](std::shared_ptr<BodyStream> from,
                            std::size_t& count) -> asio::awaitable<void> {
@@ -373,7 +373,7 @@ TEST(Http2Peer, AReaderThatDoesNotReadHoldsTheServerBack) {
       count += piece->size();
     }
   };
-  rig.time.complete(read_all((*outcome->answer)->stream, read));
+  fixture.time.complete(read_all((*outcome->answer)->stream, read));
   EXPECT_EQ(read, flood.size());
 }
 

@@ -69,8 +69,8 @@ Descriptor connect_bare(std::uint16_t port, int flags = 0, int receive_bytes = 0
 
 class BareCaller {
  public:
-  explicit BareCaller(GatedServer& rig)
-      : rig_(rig), socket_(connect_bare(rig.port, SOCK_NONBLOCK)) {}
+  explicit BareCaller(GatedServer& fixture)
+      : rig_(fixture), socket_(connect_bare(fixture.port, SOCK_NONBLOCK)) {}
 
   // Sends `bytes` and returns the status of the answer; 0 if there is none.
   int ask(std::string_view bytes) {
@@ -127,28 +127,28 @@ TEST(HttpGate, RefusesByTheHeadAlone) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
-    GatedServer rig(ServerLimits{});
-    BareCaller caller(rig);
+    GatedServer fixture(ServerLimits{});
+    BareCaller caller(fixture);
     EXPECT_EQ(caller.ask(c.bytes), c.status);
-    EXPECT_EQ(rig.handled, c.handled);
-    EXPECT_EQ(rig.server.refusals().gate, c.status == 401 ? 1U : 0U);
+    EXPECT_EQ(fixture.handled, c.handled);
+    EXPECT_EQ(fixture.server.refusals().gate, c.status == 401 ? 1U : 0U);
   }
 }
 
 TEST(HttpGate, BytesOfTheNextRequestStayCounted) {
   ServerLimits limits;
   limits.shares = {.connections = 1000, .bytes = 60'000};
-  GatedServer rig(limits);
+  GatedServer fixture(limits);
   const std::string both = "GET /a HTTP/1.1\r\nHost: x\r\n" + bearer +
                            "X: " + std::string(2000, 'a') +
                            "\r\n\r\nGET /b HTTP/1.1\r\nX: " + std::string(14'000, 'b');
-  BareCaller early(rig);
+  BareCaller early(fixture);
   EXPECT_EQ(early.ask(both), 200);
-  BareCaller late(rig);
+  BareCaller late(fixture);
   EXPECT_EQ(late.ask(both), 429) << "one caller may use a third of the memory, 20,000 bytes";
   early.hang_up();
-  rig.time.settle();
-  BareCaller again(rig);
+  fixture.time.settle();
+  BareCaller again(fixture);
   EXPECT_EQ(again.ask(both), 200);
 }
 
@@ -158,22 +158,22 @@ TEST(HttpGate, BodiesUnderWayMeetTheLimitOfTheirCaller) {
   limits.shares = {.connections = 1000, .bytes = 16 * body};
   for (const bool trusted : {false, true}) {
     SCOPED_TRACE(trusted ? "trusted" : "not trusted");
-    GatedServer rig(limits, trusted);
+    GatedServer fixture(limits, trusted);
     std::deque<BareCaller> slow;
     std::size_t waiting = 0;
     for (int i = 0; i < 30; ++i) {
-      slow.emplace_back(rig);
+      slow.emplace_back(fixture);
       const int status = slow.back().ask(put_of("/a", body, bearer) + std::string(body - 1, 'x'));
       EXPECT_TRUE(status == 0 || status == 429) << status;
       if (status == 0) ++waiting;
     }
     EXPECT_GE(waiting, trusted ? 12U : 4U);
     EXPECT_LE(waiting, trusted ? 16U : 5U);
-    EXPECT_EQ(rig.server.refusals().memory, 30 - waiting);
+    EXPECT_EQ(fixture.server.refusals().memory, 30 - waiting);
     EXPECT_EQ(slow.front().ask("x"), 200) << "requests within the limit are completed";
     for (BareCaller& caller : slow) caller.hang_up();
-    rig.time.settle();
-    BareCaller next(rig);
+    fixture.time.settle();
+    BareCaller next(fixture);
     EXPECT_EQ(next.ask(put_of("/a", body, bearer) + std::string(body, 'x')), 200);
   }
 }

@@ -76,7 +76,8 @@ class Talker {
   std::shared_ptr<net::Connection> last_;
 };
 
-asio::awaitable<void> ask_pool(Client& client, Request request, bool streamed, std::string& into) {
+asio::awaitable<void> ask_server(Client& client, Request request, bool streamed,
+                                 std::string& into) {
   const MonoTime deadline = loop::clock_of(co_await asio::this_coro::executor).mono() + 5s;
   const auto verb = streamed ? &Client::open : &Client::send;
   const auto answer = co_await (client.*verb)(std::move(request), deadline);
@@ -84,10 +85,10 @@ asio::awaitable<void> ask_pool(Client& client, Request request, bool streamed, s
                 : std::string(to_string(answer.error().code));
 }
 
-struct PoolRig {
-  explicit PoolRig(std::deque<std::string> script, bool secure = false)
+struct PoolFixture {
+  explicit PoolFixture(std::deque<std::string> script, bool secure = false)
       : talker(time.executor(), std::move(script), secure), client(talker.endpoint()) {}
-  ~PoolRig() {
+  ~PoolFixture() {
     // Not at the same time: a task must not be cancelled while it ends.
     client.forget_connections();
     time.settle();
@@ -96,12 +97,12 @@ struct PoolRig {
     talker.cancel();
     time.settle();
   }
-  PoolRig(const PoolRig&) = delete;
-  PoolRig& operator=(const PoolRig&) = delete;
+  PoolFixture(const PoolFixture&) = delete;
+  PoolFixture& operator=(const PoolFixture&) = delete;
 
   std::string ask(Request request, bool streamed = false) {
     std::string said;
-    time.complete(ask_pool(client, std::move(request), streamed, said));
+    time.complete(ask_server(client, std::move(request), streamed, said));
     return said;
   }
   std::string ask(std::string target) { return ask(Request{.target = std::move(target)}); }
@@ -114,9 +115,10 @@ struct PoolRig {
 using Heard = std::vector<std::string>;
 
 TEST(HttpPool, AConnectionCarriesTheNextRequestOfTheSameIdentityOnly) {
-  PoolRig rig({hello_answer, hello_answer, hello_answer, hello_answer, hello_answer, hello_answer});
-  const auto as = [&rig](Headers headers) {
-    return rig.ask(Request{.target = "/", .headers = std::move(headers)});
+  PoolFixture fixture(
+      {hello_answer, hello_answer, hello_answer, hello_answer, hello_answer, hello_answer});
+  const auto as = [&fixture](Headers headers) {
+    return fixture.ask(Request{.target = "/", .headers = std::move(headers)});
   };
   EXPECT_EQ(as({{"Authorization", "Bearer a"}}), "200 hello");
   EXPECT_EQ(as({{"Authorization", "Bearer b"}}), "200 hello");
@@ -124,7 +126,7 @@ TEST(HttpPool, AConnectionCarriesTheNextRequestOfTheSameIdentityOnly) {
   EXPECT_EQ(as({{"Authorization", "Bearer a"}, {"Impersonate-User", "u"}}), "200 hello");
   EXPECT_EQ(as({{"Authorization", "Bearer a"}, {"User-Agent", "x"}}), "200 hello");
   EXPECT_EQ(as({}), "200 hello");
-  EXPECT_EQ(rig.talker.heard, (Heard{"1 /", "2 /", "3 /", "4 /", "1 /", "3 /"}));
+  EXPECT_EQ(fixture.talker.heard, (Heard{"1 /", "2 /", "3 /", "4 /", "1 /", "3 /"}));
 }
 
 TEST(HttpPool, AnIdentityIsTakenFromTheHeadersAndHidesThem) {
@@ -162,12 +164,12 @@ TEST(HttpPool, NoConnectionIsKeptWhereNoneMayBe) {
 
 TEST(HttpPool, AnInterimAnswerIsNotTheAnswer) {
   for (const bool streamed : {false, true}) {
-    PoolRig rig({"HTTP/1.1 100 Continue\r\n\r\n" + hello_answer, hello_answer});
+    PoolFixture fixture({"HTTP/1.1 100 Continue\r\n\r\n" + hello_answer, hello_answer});
     Request request{.method = Method::post, .target = "/1", .body = "x"};
     request.headers.add("Expect", "100-continue");
-    EXPECT_EQ(rig.ask(request, streamed).substr(0, 3), "200");
-    EXPECT_EQ(rig.talker.expectation, "") << "our client does not forward Expect";
-    EXPECT_EQ(rig.ask("/2"), "200 hello");
+    EXPECT_EQ(fixture.ask(request, streamed).substr(0, 3), "200");
+    EXPECT_EQ(fixture.talker.expectation, "") << "our client does not forward Expect";
+    EXPECT_EQ(fixture.ask("/2"), "200 hello");
   }
 }
 
@@ -190,21 +192,21 @@ TEST(HttpPool, WhatAnAnswerLeavesBehindIsNoAnswer) {
   for (const bool secure : {false, true}) {
     for (const auto& c : cases) {
       SCOPED_TRACE(c.what);
-      PoolRig rig({c.first, hello_answer}, secure);
-      (void)rig.ask(Request{.method = c.method, .target = "/1"});
-      EXPECT_EQ(rig.ask("/2"), "200 hello");
-      EXPECT_EQ(rig.talker.heard, (Heard{"1 /1", "2 /2"}));
+      PoolFixture fixture({c.first, hello_answer}, secure);
+      (void)fixture.ask(Request{.method = c.method, .target = "/1"});
+      EXPECT_EQ(fixture.ask("/2"), "200 hello");
+      EXPECT_EQ(fixture.talker.heard, (Heard{"1 /1", "2 /2"}));
     }
   }
 }
 
 TEST(HttpPool, AServerThatSpeaksUnaskedIsNotAskedAgain) {
   for (const bool secure : {false, true}) {
-    PoolRig rig({hello_answer, hello_answer}, secure);
-    EXPECT_EQ(rig.ask("/1"), "200 hello");
-    rig.time.complete(rig.talker.blurt(secret_answer));
-    EXPECT_EQ(rig.ask(Request{.method = Method::post, .target = "/2"}), "200 hello");
-    EXPECT_EQ(rig.talker.heard, (Heard{"1 /1", "2 /2"}));
+    PoolFixture fixture({hello_answer, hello_answer}, secure);
+    EXPECT_EQ(fixture.ask("/1"), "200 hello");
+    fixture.time.complete(fixture.talker.blurt(secret_answer));
+    EXPECT_EQ(fixture.ask(Request{.method = Method::post, .target = "/2"}), "200 hello");
+    EXPECT_EQ(fixture.talker.heard, (Heard{"1 /1", "2 /2"}));
   }
 }
 
@@ -224,18 +226,18 @@ TEST(HttpPool, AnUpgradeThatNobodyAskedForIsAnError) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.what);
-    PoolRig rig({upgraded, hello_answer});
-    EXPECT_EQ(rig.ask(Request{.target = "/1", .headers = c.headers}, c.streamed), c.answer);
-    EXPECT_EQ(rig.ask("/2"), "200 hello");
-    EXPECT_EQ(rig.talker.heard, (Heard{"1 /1", "2 /2"}));
+    PoolFixture fixture({upgraded, hello_answer});
+    EXPECT_EQ(fixture.ask(Request{.target = "/1", .headers = c.headers}, c.streamed), c.answer);
+    EXPECT_EQ(fixture.ask("/2"), "200 hello");
+    EXPECT_EQ(fixture.talker.heard, (Heard{"1 /1", "2 /2"}));
   }
 }
 
 TEST(HttpPool, ARequestThatCannotBeWrittenIsNotBegun) {
-  PoolRig rig({hello_answer});
-  EXPECT_EQ(rig.ask("/a HTTP/1.1\r\nHost: x\r\n\r\nGET /secret"), "invalid");
-  EXPECT_EQ(rig.ask(Request{.target = "/", .headers = {{"X", "a\r\nY: b"}}}), "invalid");
-  EXPECT_TRUE(rig.talker.heard.empty());
+  PoolFixture fixture({hello_answer});
+  EXPECT_EQ(fixture.ask("/a HTTP/1.1\r\nHost: x\r\n\r\nGET /secret"), "invalid");
+  EXPECT_EQ(fixture.ask(Request{.target = "/", .headers = {{"X", "a\r\nY: b"}}}), "invalid");
+  EXPECT_TRUE(fixture.talker.heard.empty());
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct InterfaceRow {
   std::map<std::string, FakeInterfaces::Device> devices;
   asio::ip::address wanted = ours.address;
   DummyChange change = DummyChange::none;
-  std::vector<std::string> deeds = {};
+  std::vector<std::string> operations = {};
   std::vector<std::string> undone = {};  // the changes that remove() then makes
 };
 
@@ -41,7 +41,7 @@ TEST(DummyInterface, IsBroughtToWhatItShouldBe) {
       {.name = "nothing is there",
        .devices = {},
        .change = DummyChange::made,
-       .deeds = {"add dummy d", "add 169.254.2.1/32", "up 1"},
+       .operations = {"add dummy d", "add 169.254.2.1/32", "up 1"},
        .undone = {"remove 1"}},
       {.name = "all is there",
        .devices = {{"d", device_of("dummy", true, {ours, link_local})}},
@@ -52,46 +52,46 @@ TEST(DummyInterface, IsBroughtToWhatItShouldBe) {
       {.name = "it is down",
        .devices = {{"d", device_of("dummy", false, {ours})}},
        .change = DummyChange::changed,
-       .deeds = {"up 7"},
+       .operations = {"up 7"},
        .undone = {"remove 7"}},
       {.name = "it has another address",
        .devices = {{"d", device_of("dummy", true, {stale, link_local})}},
        .change = DummyChange::changed,
-       .deeds = {"add 169.254.2.1/32", "remove 169.254.2.9/32"},
+       .operations = {"add 169.254.2.1/32", "remove 169.254.2.9/32"},
        .undone = {"remove 7"}},
       {.name = "it has one of the other family",
        .devices = {{"d", device_of("dummy", true, {ours, link_local})}},
        .wanted = ours_v6.address,
        .change = DummyChange::changed,
-       .deeds = {"add fd00::2:1/128", "remove 169.254.2.1/32"},
+       .operations = {"add fd00::2:1/128", "remove 169.254.2.1/32"},
        .undone = {"remove 7"}},
       {.name = "what is not a dummy keeps what it has",
        .devices = {{"d", device_of("bridge", true, {stale})}},
        .change = DummyChange::changed,
-       .deeds = {"add 169.254.2.1/32"},
+       .operations = {"add 169.254.2.1/32"},
        .undone = {"remove 169.254.2.1/32"}},
       {.name = "others are left alone",
        .devices = {{"eth0", device_of("", true, {ours})}},
        .change = DummyChange::made,
-       .deeds = {"add dummy d", "add 169.254.2.1/32", "up 2"},
+       .operations = {"add dummy d", "add 169.254.2.1/32", "up 2"},
        .undone = {"remove 2"}},
   };
   for (const InterfaceRow& row : rows) {
     SCOPED_TRACE(row.name);
-    FakeInterfaces::State state{.devices = row.devices, .deeds = {}, .refusal = {}};
+    FakeInterfaces::State state{.devices = row.devices, .operations = {}, .refusal = {}};
     FakeInterfaces machine(state);
     const DummyInterface wanted{"d", row.wanted};
     const auto done = ensure(machine, wanted);
     ASSERT_TRUE(done) << done.error().what;
     EXPECT_EQ(*done, row.change);
-    EXPECT_EQ(state.deeds, row.deeds);
+    EXPECT_EQ(state.operations, row.operations);
     EXPECT_EQ(ensure(machine, wanted).value(), DummyChange::none)
         << "a second call changes nothing";
-    state.deeds.clear();
+    state.operations.clear();
     EXPECT_TRUE(remove(machine, wanted));
-    EXPECT_EQ(state.deeds, row.undone);
+    EXPECT_EQ(state.operations, row.undone);
     EXPECT_TRUE(remove(machine, wanted)) << "removing a missing interface succeeds";
-    EXPECT_EQ(state.deeds, row.undone);
+    EXPECT_EQ(state.operations, row.undone);
   }
 }
 

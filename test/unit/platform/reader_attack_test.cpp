@@ -21,8 +21,8 @@ int refusal_of(std::string_view bytes, std::size_t piece, ReaderLimits limits = 
   return reader.done() ? 0 : -1;
 }
 
-std::string verdict_of(std::string_view bytes, std::size_t piece, Asked asked = {},
-                       ReaderLimits limits = {}) {
+std::string result_of(std::string_view bytes, std::size_t piece, Asked asked = {},
+                      ReaderLimits limits = {}) {
   ResponseReader reader(limits, asked);
   for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
     const Status put = reader.put(bytes.substr(0, piece));
@@ -160,7 +160,7 @@ TEST(ReaderAttack, WhatSurroundsABodyIsBounded) {
     const char* what;
     std::string bytes;
     int refusal;
-    std::string verdict;
+    std::string result;
   } const cases[] = {
       {"a header without end", std::string(1000, 'a') + ": ", 431, "exhausted"},
       {"a value without end", "X: " + std::string(1000, 'a'), 431, "exhausted"},
@@ -177,7 +177,7 @@ TEST(ReaderAttack, WhatSurroundsABodyIsBounded) {
     SCOPED_TRACE(c.what);
     for (const std::size_t piece : {1UL, 3UL, c.bytes.size()}) {
       EXPECT_EQ(refusal_of(post_a + c.bytes, piece, limits), c.refusal) << piece;
-      EXPECT_EQ(verdict_of(ok_head + c.bytes, piece, {}, limits), c.verdict) << piece;
+      EXPECT_EQ(result_of(ok_head + c.bytes, piece, {}, limits), c.result) << piece;
     }
   }
 }
@@ -198,7 +198,7 @@ TEST(ReaderAttack, AnswersThatCouldBeReadInTwoWaysAreRefused) {
   const Asked upgrade{.upgrade = true};
   struct {
     std::string bytes;
-    std::string verdict;
+    std::string result;
     Asked asked = {};
   } const cases[] = {
       {ok_head + "Content-Length: 1\r\n\r\na", "200 kept"},
@@ -246,7 +246,7 @@ TEST(ReaderAttack, AnswersThatCouldBeReadInTwoWaysAreRefused) {
   };
   for (const auto& c : cases) {
     for (const std::size_t piece : {1UL, 3UL, c.bytes.size()}) {
-      EXPECT_EQ(verdict_of(c.bytes, piece, c.asked), c.verdict) << c.bytes << " by " << piece;
+      EXPECT_EQ(result_of(c.bytes, piece, c.asked), c.result) << c.bytes << " by " << piece;
     }
   }
 }

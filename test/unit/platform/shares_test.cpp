@@ -71,7 +71,7 @@ TEST(Shares, MemoryIsSharedOutAlike) {
   EXPECT_FALSE(third.take(1)) << "untrusted callers together may use half";
   EXPECT_TRUE(root.take(600)) << "trusted callers may use the rest";
   EXPECT_FALSE(root.take(1));
-  first.give_back(1000);
+  first.release_bytes(1000);
   EXPECT_TRUE(second.take(300)) << "returning more than was taken has no effect";
   EXPECT_FALSE(second.take(1));
   second = Share();
@@ -92,18 +92,18 @@ TEST(Shares, OneLargeAnswerIsLetThroughWhenNothingElseIsUnderWay) {
   EXPECT_FALSE(second.take_answer(1, 0));
   EXPECT_FALSE(root.take_answer(5000, 0)) << "another answer is being sent";
   EXPECT_TRUE(root.take_answer(600, 0));
-  root.give_back_all();
-  first.give_back_all();
+  root.release_all_bytes();
+  first.release_all_bytes();
   ASSERT_TRUE(first.take(10));
   EXPECT_FALSE(first.take_answer(600, 0)) << "the same connection has another request in progress";
   EXPECT_TRUE(first.take_answer(600, 10)) << "its own request does not count";
   EXPECT_EQ(first.bytes(), 610U);
-  first.give_back_all();
+  first.release_all_bytes();
   ASSERT_TRUE(root.take(700));
   EXPECT_FALSE(first.take_answer(600, 0)) << "others use memory at the same time";
   EXPECT_TRUE(first.take_answer(500, 0));
-  first.give_back_all();
-  root.give_back_all();
+  first.release_all_bytes();
+  root.release_all_bytes();
   EXPECT_TRUE(root.take_answer(5000, 0)) << "an answer to a trusted caller may have any size";
 }
 

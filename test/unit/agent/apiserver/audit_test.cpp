@@ -4,7 +4,7 @@
 
 #include "platform/fs/file.h"
 #include "platform/text.h"
-#include "test/unit/agent/apiserver/rig.h"
+#include "test/unit/agent/apiserver/api_server_fixture.h"
 
 namespace holdfast::test {
 namespace {
@@ -23,11 +23,11 @@ TEST(Audit, EveryRequestLeavesALine) {
   const auto file = scratch.path() / "audit.log";
   agent::lab::ApiServerOptions options;
   options.audit_log = file;
-  Rig rig(std::move(options));
-  (void)rig.ask({.target = "/api/v1/namespaces/default/pods/none"});
-  (void)rig.ask({.method = "DELETE", .target = "/apis/apps/v1/namespaces/a/deployments/b"});
-  (void)rig.ask({.target = "/healthz"});
-  (void)rig.ask({.target = "/api/v1/../x"});
+  ApiServerFixture fixture(std::move(options));
+  (void)fixture.ask({.target = "/api/v1/namespaces/default/pods/none"});
+  (void)fixture.ask({.method = "DELETE", .target = "/apis/apps/v1/namespaces/a/deployments/b"});
+  (void)fixture.ask({.target = "/healthz"});
+  (void)fixture.ask({.target = "/api/v1/../x"});
   const std::string head = R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata",)"
                            R"("stage":"ResponseComplete","requestURI":)";
   const std::string anonymous = R"("user":{"username":"system:anonymous"},"userAgent":"",)";

@@ -8,7 +8,7 @@
 #include "platform/tls/signer.h"
 #include "sync/wire/read.h"
 #include "test/support/system_loop.h"
-#include "test/unit/agent/apiserver/rig.h"
+#include "test/unit/agent/apiserver/api_server_fixture.h"
 
 namespace holdfast::agent::lab {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 using sync::wire::dig_text;
-using test::Asked;
-using test::Rig;
+using test::ApiServerFixture;
+using test::TestRequest;
 
 const std::string path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 constexpr const char* node_client = "kubernetes.io/kube-apiserver-client-kubelet";
@@ -25,8 +25,8 @@ constexpr const char* node_serving = "kubernetes.io/kubelet-serving";
 constexpr const char* any_client = "kubernetes.io/kube-apiserver-client";
 
 const tls::Identity& authority() {
-  static const tls::Identity made =
-      tls::Signer::make_authority("lab", Rig::start() - 24h, Rig::start() + 100'000h);
+  static const tls::Identity made = tls::Signer::make_authority(
+      "lab", ApiServerFixture::start() - 24h, ApiServerFixture::start() + 100'000h);
   return made;
 }
 
@@ -50,8 +50,8 @@ const tls::Names node_a_serves{.common_name = "system:node:a",
 
 class CertificatesTest : public testing::Test {
  protected:
-  test::Told as(const std::string& token, const std::string& method, const std::string& target,
-                const json::object& body = {}) {
+  test::TestResponse as(const std::string& token, const std::string& method,
+                        const std::string& target, const json::object& body = {}) {
     return rig_.ask({.method = method,
                      .target = target,
                      .body = body.empty() ? "" : json::serialize(body),
@@ -76,16 +76,16 @@ class CertificatesTest : public testing::Test {
   // The condition that a table shows for the request, after the signing loop has run.
   std::string condition(const std::string& name) {
     rig_.advance(1s);
-    const test::Told told =
+    const test::TestResponse response =
         rig_.ask({.target = path + "/" + name,
                   .accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
                   .token = "admin"});
-    return std::string(told.object().at("rows").at(0).at("cells").at(5).as_string());
+    return std::string(response.object().at("rows").at(0).at("cells").at(5).as_string());
   }
   std::string why_failed(const std::string& name) {
-    const json::object told = as("admin", "GET", path + "/" + name).object();
+    const json::object response = as("admin", "GET", path + "/" + name).object();
     std::string text;
-    for (const json::value& each : sync::wire::dig_list(told, {"status", "conditions"})) {
+    for (const json::value& each : sync::wire::dig_list(response, {"status", "conditions"})) {
       if (dig_text(each.as_object(), {"type"}) == "Failed") {
         text = dig_text(each.as_object(), {"message"});
       }
@@ -101,11 +101,11 @@ class CertificatesTest : public testing::Test {
     return as(token, "PUT", path + "/" + name + "/approval", changed).status;
   }
 
-  Rig rig_{options()};
+  ApiServerFixture rig_{options()};
 };
 
 TEST_F(CertificatesTest, ABootstrapperGetsANodesCertificate) {
-  const test::Told made = as("boot", "POST", path, csr("c", node_client, node_a));
+  const test::TestResponse made = as("boot", "POST", path, csr("c", node_client, node_a));
   ASSERT_EQ(made.status, 201) << made.body;
   EXPECT_EQ(dig_text(made.object(), {"spec", "username"}), "system:bootstrap:boot");
   EXPECT_EQ(condition("c"), "Approved,Issued");
@@ -207,7 +207,7 @@ TEST_F(CertificatesTest, BootstrappersAndStrangersMayDoLittleElse) {
       403);
   EXPECT_EQ(as("wrong", "GET", path).status, 401);
   const std::string info = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
-  const test::Told read = as("", "GET", info);
+  const test::TestResponse read = as("", "GET", info);
   EXPECT_EQ(read.status, 200) << read.body;
   EXPECT_NE(read.body.find(base64_encode(authority().certificate_pem)), std::string::npos);
   EXPECT_EQ(as("", "DELETE", info).status, 403);
@@ -215,7 +215,8 @@ TEST_F(CertificatesTest, BootstrappersAndStrangersMayDoLittleElse) {
 }
 
 TEST_F(CertificatesTest, ClusterInfoIsSignedWithEachBootstrapToken) {
-  const test::Told read = as("", "GET", "/api/v1/namespaces/kube-public/configmaps/cluster-info");
+  const test::TestResponse read =
+      as("", "GET", "/api/v1/namespaces/kube-public/configmaps/cluster-info");
   const json::object data = read.object().at("data").as_object();
   EXPECT_EQ(data.at("jws-kubeconfig-joinid").as_string(),
             tls::detached_jws(data.at("kubeconfig").as_string(), "joinid", "joinsecret"));
@@ -225,9 +226,9 @@ TEST_F(CertificatesTest, ClusterInfoIsSignedWithEachBootstrapToken) {
 TEST(Strangers, FromOtherMachinesAreUnknown) {
   ApiServerOptions made = options();
   made.refuses_anonymous = true;
-  Rig rig(made);
-  const auto status = [&rig](const std::string& token, const std::string& target) {
-    return rig.ask({.target = target, .token = token}).status;
+  ApiServerFixture fixture(made);
+  const auto status = [&fixture](const std::string& token, const std::string& target) {
+    return fixture.ask({.target = target, .token = token}).status;
   };
   EXPECT_EQ(status("", "/api/v1/pods"), 401);
   EXPECT_EQ(status("wrong", "/api/v1/pods"), 401);
@@ -242,7 +243,7 @@ TEST_F(CertificatesTest, TheyAreListedAndWatchedByName) {
   const json::object list = as("boot", "GET", path + "?fieldSelector=metadata.name%3Dc").object();
   EXPECT_EQ(list.at("items").as_array().size(), 1u);
   const std::string version(dig_text(list, {"metadata", "resourceVersion"}));
-  const test::Told stream = rig_.ask(
+  const test::TestResponse stream = rig_.ask(
       {.target = path + "?watch=true&fieldSelector=metadata.name%3Dc&resourceVersion=" + version,
        .token = "boot"});
   EXPECT_EQ(condition("c"), "Approved,Issued");

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "platform/text.h"
+#include "test/unit/agent/apiserver/api_server_fixture.h"
 #include "test/unit/agent/apiserver/differences.h"
 #include "test/unit/agent/apiserver/recorded.h"
-#include "test/unit/agent/apiserver/rig.h"
 
 namespace holdfast::test {
 namespace {
@@ -34,26 +34,27 @@ Duration delay_of(const Exchange& exchange) {
   return exchange.status == 504 ? std::chrono::seconds(3) : Duration::zero();
 }
 
-Told replay(Rig& rig, const Exchange& exchange, const Translation& translation) {
-  Told told = rig.ask({.method = exchange.method,
-                       .target = translation.to_ours(exchange.target),
-                       .body = translation.to_ours(exchange.body),
-                       .content_type = exchange.content_type,
-                       .accept = exchange.accept,
-                       .token = token_for(exchange)});
-  if (told.stream) rig.drain(told);
-  rig.advance(delay_of(exchange));
-  return told;
+TestResponse replay(ApiServerFixture& fixture, const Exchange& exchange,
+                    const Translation& translation) {
+  TestResponse response = fixture.ask({.method = exchange.method,
+                                       .target = translation.to_ours(exchange.target),
+                                       .body = translation.to_ours(exchange.body),
+                                       .content_type = exchange.content_type,
+                                       .accept = exchange.accept,
+                                       .token = token_for(exchange)});
+  if (response.stream) fixture.drain(response);
+  fixture.advance(delay_of(exchange));
+  return response;
 }
 
-json::value parsed(const Told& told) {
-  const bool is_json = told.headers.get("Content-Type") == "application/json";
-  return is_json ? told.json() : json::value(told.body);
+json::value parsed(const TestResponse& response) {
+  const bool is_json = response.headers.get("Content-Type") == "application/json";
+  return is_json ? response.json() : json::value(response.body);
 }
 
 // Answers to requests with a deadline were recorded as arrays, even if they were answered at once.
-json::value recorded_answer(const Exchange& exchange, const Told& told) {
-  const bool wrapped = exchange.response.is_array() && !told.stream;
+json::value recorded_answer(const Exchange& exchange, const TestResponse& response) {
+  const bool wrapped = exchange.response.is_array() && !response.stream;
   return wrapped ? exchange.response.as_array().at(0) : exchange.response;
 }
 
@@ -65,31 +66,32 @@ bool is_status(const Exchange& exchange) {
   return object->at("kind") == "Status" && exchange.number != 53 && exchange.number != 43;
 }
 
-void compare_headers(const Exchange& exchange, const Told& told) {
+void compare_headers(const Exchange& exchange, const TestResponse& response) {
   for (const std::string name : {"content-type", "retry-after", "warning", "location"}) {
     const auto recorded = exchange.headers.find(name);
-    EXPECT_EQ(told.headers.get(name), recorded == exchange.headers.end() ? "" : recorded->second)
+    EXPECT_EQ(response.headers.get(name),
+              recorded == exchange.headers.end() ? "" : recorded->second)
         << name;
   }
   // Compares the length, too. Other objects were recorded without their managedFields.
   const auto length = exchange.headers.find("content-length");
   if (length != exchange.headers.end() && is_status(exchange)) {
-    EXPECT_EQ(std::to_string(told.body.size()), length->second);
+    EXPECT_EQ(std::to_string(response.body.size()), length->second);
   }
 }
 
 TEST(RecordedApiServer, AnswersAreTheSame) {
-  Rig rig(options());
+  ApiServerFixture fixture(options());
   Translation translation;
   std::set<std::size_t> used;
   for (const Exchange& exchange : load_exchanges()) {
     SCOPED_TRACE("#" + std::to_string(exchange.number) + " " + exchange.note + ": " +
                  exchange.method + " " + exchange.target);
-    const Told told = replay(rig, exchange, translation);
-    EXPECT_EQ(told.status, exchange.status) << told.body;
-    compare_headers(exchange, told);
-    json::value recorded = recorded_answer(exchange, told);
-    json::value ours = parsed(told);
+    const TestResponse response = replay(fixture, exchange, translation);
+    EXPECT_EQ(response.status, exchange.status) << response.body;
+    compare_headers(exchange, response);
+    json::value recorded = recorded_answer(exchange, response);
+    json::value ours = parsed(response);
     apply_differences(exchange.number, recorded, ours, used);
     for (const Difference& difference : translation.compare(recorded, ours)) {
       ADD_FAILURE() << difference.text();
@@ -125,20 +127,20 @@ const Newer* newer_at(std::size_t number) {
 }
 
 TEST(RecordedApiServer, Kubernetes136AnswersTheSame) {
-  Rig rig(options());
+  ApiServerFixture fixture(options());
   Translation translation;
   for (const Exchange& exchange : load_exchanges("exchanges-1.36.jsonl")) {
     SCOPED_TRACE("#" + std::to_string(exchange.number) + " " + exchange.note + ": " +
                  exchange.method + " " + exchange.target);
-    const Told told = replay(rig, exchange, translation);
-    const json::value recorded = recorded_answer(exchange, told);
-    const std::vector<Difference> found = translation.compare(recorded, parsed(told));
+    const TestResponse response = replay(fixture, exchange, translation);
+    const json::value recorded = recorded_answer(exchange, response);
+    const std::vector<Difference> found = translation.compare(recorded, parsed(response));
     const Newer* const known = newer_at(exchange.number);
-    const bool same_status = told.status == exchange.status;
-    EXPECT_EQ(same_status, known == nullptr || !known->status) << told.status << told.body;
+    const bool same_status = response.status == exchange.status;
+    EXPECT_EQ(same_status, known == nullptr || !known->status) << response.status << response.body;
     const auto type = exchange.headers.find("content-type");
     if (type != exchange.headers.end()) {
-      EXPECT_EQ(told.headers.get("content-type"), type->second);
+      EXPECT_EQ(response.headers.get("content-type"), type->second);
     }
     if (!is_status(exchange) || known != nullptr) continue;
     for (const Difference& difference : found) ADD_FAILURE() << difference.text();

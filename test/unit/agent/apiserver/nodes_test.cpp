@@ -2,7 +2,7 @@
 
 #include "platform/http/inflate.h"
 #include "sync/wire/read.h"
-#include "test/unit/agent/apiserver/rig.h"
+#include "test/unit/agent/apiserver/api_server_fixture.h"
 
 namespace holdfast::test {
 namespace {
@@ -13,13 +13,14 @@ constexpr std::string_view node_pods = "/api/v1/namespaces/default/pods";
 constexpr std::string_view node_secrets = "/api/v1/namespaces/default/secrets";
 
 agent::lab::ApiServerOptions guarded() {
-  agent::lab::ApiServerOptions options = quiet();
+  agent::lab::ApiServerOptions options = options_without_controllers();
   options.tokens = "root,admin,1,system:masters\nnode,system:node:edge1,2,system:nodes\n";
   return options;
 }
 
-Told as_root(Rig& rig, const std::string& target, const std::string& body) {
-  return rig.ask({.method = "POST", .target = target, .body = body, .token = "root"});
+TestResponse as_root(ApiServerFixture& fixture, const std::string& target,
+                     const std::string& body) {
+  return fixture.ask({.method = "POST", .target = target, .body = body, .token = "root"});
 }
 
 struct Tried {
@@ -30,15 +31,15 @@ struct Tried {
 };
 
 TEST(LabNodes, MayDoWhatConcernsThemselves) {
-  Rig rig(guarded());
+  ApiServerFixture fixture(guarded());
   for (const char* name : {"mine", "other"}) {
-    as_root(rig, std::string(node_secrets),
+    as_root(fixture, std::string(node_secrets),
             R"({"metadata":{"name":")" + std::string(name) + "\"}}");
   }
-  as_root(rig, std::string(node_pods),
+  as_root(fixture, std::string(node_pods),
           R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge1","containers":[{"name":"c",)"
           R"("image":"x"}],"volumes":[{"name":"v","secret":{"secretName":"mine"}}]}})");
-  as_root(rig, std::string(node_pods),
+  as_root(fixture, std::string(node_pods),
           R"({"metadata":{"name":"q"},"spec":{"nodeName":"edge2","containers":[{"name":"c",)"
           R"("image":"x"}]}})");
   const std::string pods(node_pods);
@@ -63,12 +64,12 @@ TEST(LabNodes, MayDoWhatConcernsThemselves) {
       {"DELETE", pods + "/p", "", 200},
   };
   for (const Tried& tried : all) {
-    const Told told = rig.ask(
+    const TestResponse response = fixture.ask(
         {.method = tried.method, .target = tried.target, .body = tried.body, .token = "node"});
-    EXPECT_EQ(told.status, tried.status)
-        << tried.method << " " << tried.target << ": " << told.body;
+    EXPECT_EQ(response.status, tried.status)
+        << tried.method << " " << tried.target << ": " << response.body;
   }
-  const Told refused = rig.ask({.target = pods + "/q", .token = "node"});
+  const TestResponse refused = fixture.ask({.target = pods + "/q", .token = "node"});
   EXPECT_EQ(
       sync::wire::dig_text(refused.object(), {"message"}),
       R"(pods "q" is forbidden: User "system:node:edge1" cannot get resource "pods" in API )"
@@ -78,8 +79,9 @@ TEST(LabNodes, MayDoWhatConcernsThemselves) {
 
 // The status of a request of node edge1 with its certificate, which every server with --tls-dir
 // accepts.
-int status_for_a_certificate(Rig& rig, const std::string& organization, const std::string& target) {
-  return rig
+int status_for_a_certificate(ApiServerFixture& fixture, const std::string& organization,
+                             const std::string& target) {
+  return fixture
       .ask({.target = target,
             .peer = {.common_name = "system:node:edge1", .organizations = {organization}}})
       .status;
@@ -94,13 +96,13 @@ TEST(LabNodes, AreKnownAlsoWhereAllOthersMayDoEverything) {
   const Row rows[] = {
       {true, "system:nodes", 403}, {true, "others", 200}, {false, "system:nodes", 200}};
   for (const Row& row : rows) {
-    agent::lab::ApiServerOptions options = quiet();
+    agent::lab::ApiServerOptions options = options_without_controllers();
     options.node_authorizer = row.authorizer;
-    Rig rig(std::move(options));
-    EXPECT_EQ(rig.ask({.target = "/api/v1/pods"}).status, 200);
-    EXPECT_EQ(status_for_a_certificate(rig, row.organization, "/api/v1/pods"), row.all_pods)
+    ApiServerFixture fixture(std::move(options));
+    EXPECT_EQ(fixture.ask({.target = "/api/v1/pods"}).status, 200);
+    EXPECT_EQ(status_for_a_certificate(fixture, row.organization, "/api/v1/pods"), row.all_pods)
         << row.authorizer << " " << row.organization;
-    EXPECT_EQ(status_for_a_certificate(rig, row.organization,
+    EXPECT_EQ(status_for_a_certificate(fixture, row.organization,
                                        "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1"),
               200);
   }
@@ -109,31 +111,32 @@ TEST(LabNodes, AreKnownAlsoWhereAllOthersMayDoEverything) {
 TEST(LabNodes, ReadEverythingWhereTheAuthorizerIsSwitchedOff) {
   agent::lab::ApiServerOptions options = guarded();
   options.node_authorizer = false;
-  Rig rig(std::move(options));
-  EXPECT_EQ(rig.ask({.target = "/api/v1/pods", .token = "node"}).status, 200);
-  EXPECT_EQ(rig.ask({.target = "/api/v1/pods"}).status, 403) << "an anonymous caller is not a node";
+  ApiServerFixture fixture(std::move(options));
+  EXPECT_EQ(fixture.ask({.target = "/api/v1/pods", .token = "node"}).status, 200);
+  EXPECT_EQ(fixture.ask({.target = "/api/v1/pods"}).status, 403)
+      << "an anonymous caller is not a node";
 }
 
 TEST(LabCompression, IsForLargeListsOfThoseWhoTakeIt) {
-  Rig rig(quiet());
+  ApiServerFixture fixture(options_without_controllers());
   for (const char* name : {"a", "b"}) {
     json::object map = {{"metadata", json::object{{"name", name}}}};
     map["data"] = json::object{{"k", std::string(80UL << 10, 'x')}};
-    rig.post("/api/v1/namespaces/default/configmaps", map);
+    fixture.post("/api/v1/namespaces/default/configmaps", map);
   }
   const std::string list = "/api/v1/configmaps";
-  const Told plain = rig.ask({.target = list});
+  const TestResponse plain = fixture.ask({.target = list});
   EXPECT_FALSE(plain.headers.has("Content-Encoding"));
   EXPECT_FALSE(plain.headers.get("Audit-Id").empty());
-  const Told packed = rig.ask({.target = list, .accept_encoding = "br, gzip"});
+  const TestResponse packed = fixture.ask({.target = list, .accept_encoding = "br, gzip"});
   EXPECT_EQ(packed.headers.get("Content-Encoding"), "gzip");
   EXPECT_EQ(packed.headers.get("Vary"), "Accept-Encoding");
   EXPECT_LT(packed.body.size() * 20, plain.body.size());
   EXPECT_EQ(http::inflate(packed.body).value(), plain.body);
-  const Told small =
-      rig.ask({.target = list + "?fieldSelector=metadata.name%3Da", .accept_encoding = "gzip"});
+  const TestResponse small =
+      fixture.ask({.target = list + "?fieldSelector=metadata.name%3Da", .accept_encoding = "gzip"});
   EXPECT_FALSE(small.headers.has("Content-Encoding"));
-  const Told refused = rig.ask({.target = list, .accept_encoding = "gzip;q=0"});
+  const TestResponse refused = fixture.ask({.target = list, .accept_encoding = "gzip;q=0"});
   EXPECT_FALSE(refused.headers.has("Content-Encoding"));
 }
 
@@ -168,13 +171,13 @@ TEST(LabDocuments, HaveTheRealContentTypes) {
       {"/api/v1/nosuch", 404, "application/json"},
       {"/api/v2", 404, "application/json"},
   };
-  Rig rig(quiet());
+  ApiServerFixture fixture(options_without_controllers());
   for (const Typed& typed : all) {
-    const Told told = rig.ask({.target = typed.target});
-    EXPECT_EQ(told.status, typed.status) << typed.target;
-    EXPECT_EQ(told.headers.get("Content-Type"), typed.type) << typed.target;
-    EXPECT_FALSE(told.headers.get("Audit-Id").empty()) << typed.target;
-    EXPECT_EQ(told.headers.get("Cache-Control"), "no-cache, private") << typed.target;
+    const TestResponse response = fixture.ask({.target = typed.target});
+    EXPECT_EQ(response.status, typed.status) << typed.target;
+    EXPECT_EQ(response.headers.get("Content-Type"), typed.type) << typed.target;
+    EXPECT_FALSE(response.headers.get("Audit-Id").empty()) << typed.target;
+    EXPECT_EQ(response.headers.get("Cache-Control"), "no-cache, private") << typed.target;
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include "platform/text.h"
 #include "sync/wire/read.h"
-#include "test/unit/agent/apiserver/rig.h"
+#include "test/unit/agent/apiserver/api_server_fixture.h"
 
 namespace holdfast::test {
 namespace {
@@ -37,98 +37,101 @@ std::vector<std::string> names_of(const json::object& list) {
 using Names = std::vector<std::string>;
 
 TEST(ApiServer, ListsInPagesOfOneMoment) {
-  Rig rig(quiet());
+  ApiServerFixture fixture(options_without_controllers());
   for (const std::string_view name : {"a", "b", "c", "d", "e"}) {
-    rig.post(std::string(maps_path), named(name));
+    fixture.post(std::string(maps_path), named(name));
   }
-  const json::object first = rig.get(std::string(maps_path) + "?limit=2");
+  const json::object first = fixture.get(std::string(maps_path) + "?limit=2");
   EXPECT_EQ(names_of(first), (Names{"a", "b"}));
   EXPECT_EQ(sync::wire::dig_int(first, {"metadata", "remainingItemCount"}), 3);
-  rig.remove(std::string(maps_path) + "/c");
-  rig.post(std::string(maps_path), named("bb"));
+  fixture.remove(std::string(maps_path) + "/c");
+  fixture.post(std::string(maps_path), named("bb"));
   const std::string token = text(first, {"metadata", "continue"});
-  const json::object second = rig.get(std::string(maps_path) + "?limit=2&continue=" + token);
+  const json::object second = fixture.get(std::string(maps_path) + "?limit=2&continue=" + token);
   EXPECT_EQ(names_of(second), (Names{"c", "d"}));
   EXPECT_EQ(text(second, {"metadata", "resourceVersion"}),
             text(first, {"metadata", "resourceVersion"}));
   const std::string next = text(second, {"metadata", "continue"});
-  const json::object third = rig.get(std::string(maps_path) + "?limit=2&continue=" + next);
+  const json::object third = fixture.get(std::string(maps_path) + "?limit=2&continue=" + next);
   EXPECT_EQ(names_of(third), (Names{"e"}));
   EXPECT_EQ(text(third, {"metadata", "continue"}), "");
-  ASSERT_TRUE(rig.server().compact_now());
-  const Told expired = rig.ask({.target = std::string(maps_path) + "?limit=2&continue=" + token});
+  ASSERT_TRUE(fixture.server().compact_now());
+  const TestResponse expired =
+      fixture.ask({.target = std::string(maps_path) + "?limit=2&continue=" + token});
   EXPECT_EQ(expired.status, 410);
   EXPECT_EQ(text(expired.object(), {"reason"}), "Expired");
 }
 
 TEST(ApiServer, PagesThroughASelectionWithoutCounting) {
-  Rig rig(quiet());
+  ApiServerFixture fixture(options_without_controllers());
   for (const std::string_view name : {"a", "b", "c"}) {
     json::object made = named(name);
     made["metadata"].as_object()["labels"] = json::object{{"odd", name == "b" ? "no" : "yes"}};
-    rig.post(std::string(maps_path), made);
+    fixture.post(std::string(maps_path), made);
   }
   const std::string query = std::string(maps_path) + "?limit=1&labelSelector=odd%3Dyes";
-  const json::object first = rig.get(query);
+  const json::object first = fixture.get(query);
   EXPECT_EQ(names_of(first), (Names{"a"}));
   EXPECT_EQ(sync::wire::dig(first, {"metadata", "remainingItemCount"}), nullptr);
-  const json::object second = rig.get(query + "&continue=" + text(first, {"metadata", "continue"}));
+  const json::object second =
+      fixture.get(query + "&continue=" + text(first, {"metadata", "continue"}));
   EXPECT_EQ(names_of(second), (Names{"c"}));
 }
 
 TEST(ApiServer, KeepsWhatItHasAcrossARestart) {
-  Rig rig(quiet());
-  const json::object made = rig.post(std::string(maps_path), named("a"));
-  rig.restart();
-  EXPECT_EQ(rig.get(std::string(maps_path) + "/a"), made);
-  const json::object next = rig.post(std::string(maps_path), named("b"));
+  ApiServerFixture fixture(options_without_controllers());
+  const json::object made = fixture.post(std::string(maps_path), named("a"));
+  fixture.restart();
+  EXPECT_EQ(fixture.get(std::string(maps_path) + "/a"), made);
+  const json::object next = fixture.post(std::string(maps_path), named("b"));
   EXPECT_GT(*parse_int<int>(sync::wire::version_of(next)),
             *parse_int<int>(sync::wire::version_of(made)));
 }
 
 TEST(ApiServer, WritesNothingThatIsNotNews) {
-  Rig rig(quiet());
-  const json::object made = rig.post(std::string(maps_path), named("a"));
-  EXPECT_EQ(rig.put(std::string(maps_path) + "/a", made), made);
-  EXPECT_EQ(rig.patch(std::string(maps_path) + "/a", {}), made);
+  ApiServerFixture fixture(options_without_controllers());
+  const json::object made = fixture.post(std::string(maps_path), named("a"));
+  EXPECT_EQ(fixture.put(std::string(maps_path) + "/a", made), made);
+  EXPECT_EQ(fixture.patch(std::string(maps_path) + "/a", {}), made);
 }
 
 TEST(ApiServer, ADryRunChangesNothing) {
-  Rig rig(quiet());
-  const json::object made = rig.post(std::string(maps_path), named("a"));
+  ApiServerFixture fixture(options_without_controllers());
+  const json::object made = fixture.post(std::string(maps_path), named("a"));
   const json::object changed =
-      rig.patch(std::string(maps_path) + "/a?dryRun=All", {{"data", json::object{{"k", "v"}}}});
+      fixture.patch(std::string(maps_path) + "/a?dryRun=All", {{"data", json::object{{"k", "v"}}}});
   EXPECT_EQ(text(changed, {"data", "k"}), "v");
-  rig.remove(std::string(maps_path) + "/a?dryRun=All");
-  rig.remove(std::string(maps_path) + "/a", R"({"dryRun":["All"]})");
-  EXPECT_EQ(rig.get(std::string(maps_path) + "/a"), made);
-  EXPECT_EQ(rig.ask({.target = std::string(maps_path) + "?dryRun=Some"}).status, 400);
+  fixture.remove(std::string(maps_path) + "/a?dryRun=All");
+  fixture.remove(std::string(maps_path) + "/a", R"({"dryRun":["All"]})");
+  EXPECT_EQ(fixture.get(std::string(maps_path) + "/a"), made);
+  EXPECT_EQ(fixture.ask({.target = std::string(maps_path) + "?dryRun=Some"}).status, 400);
 }
 
 TEST(ApiServer, FinalizersHoldADeletion) {
-  Rig rig(quiet());
+  ApiServerFixture fixture(options_without_controllers());
   json::object held = named("a");
   held["metadata"].as_object()["finalizers"] = json::array({"lab/hold"});
-  rig.post(std::string(maps_path), held);
-  const json::object going = rig.remove(std::string(maps_path) + "/a");
+  fixture.post(std::string(maps_path), held);
+  const json::object going = fixture.remove(std::string(maps_path) + "/a");
   EXPECT_EQ(text(going, {"metadata", "deletionTimestamp"}), "2026-11-21T01:23:14Z");
-  EXPECT_EQ(rig.ask({.target = std::string(maps_path) + "/a"}).status, 200);
-  rig.patch(std::string(maps_path) + "/a", {{"metadata", json::object{{"finalizers", nullptr}}}});
-  EXPECT_EQ(rig.ask({.target = std::string(maps_path) + "/a"}).status, 404);
+  EXPECT_EQ(fixture.ask({.target = std::string(maps_path) + "/a"}).status, 200);
+  fixture.patch(std::string(maps_path) + "/a",
+                {{"metadata", json::object{{"finalizers", nullptr}}}});
+  EXPECT_EQ(fixture.ask({.target = std::string(maps_path) + "/a"}).status, 404);
 }
 
 TEST(ApiServer, ANamespaceTakesItsContentWithIt) {
-  Rig rig;
-  rig.post("/api/v1/namespaces", named("t"));
-  rig.advance(1s);
-  rig.post("/api/v1/namespaces/t/configmaps", named("a"));
-  rig.post("/api/v1/namespaces/t/pods", pod_named("p"));
-  EXPECT_EQ(rig.ask({.target = "/api/v1/namespaces/t/serviceaccounts/default"}).status, 200);
-  const json::object going = rig.remove("/api/v1/namespaces/t");
+  ApiServerFixture fixture;
+  fixture.post("/api/v1/namespaces", named("t"));
+  fixture.advance(1s);
+  fixture.post("/api/v1/namespaces/t/configmaps", named("a"));
+  fixture.post("/api/v1/namespaces/t/pods", pod_named("p"));
+  EXPECT_EQ(fixture.ask({.target = "/api/v1/namespaces/t/serviceaccounts/default"}).status, 200);
+  const json::object going = fixture.remove("/api/v1/namespaces/t");
   EXPECT_EQ(text(going, {"status", "phase"}), "Terminating");
-  const Told refused = rig.ask({.method = "POST",
-                                .target = "/api/v1/namespaces/t/configmaps",
-                                .body = json::serialize(named("late"))});
+  const TestResponse refused = fixture.ask({.method = "POST",
+                                            .target = "/api/v1/namespaces/t/configmaps",
+                                            .body = json::serialize(named("late"))});
   EXPECT_EQ(refused.status, 403);
   EXPECT_EQ(text(refused.object(), {"message"}),
             "configmaps \"late\" is forbidden: unable to create new content in namespace t because "
@@ -138,34 +141,35 @@ TEST(ApiServer, ANamespaceTakesItsContentWithIt) {
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(text(causes[0].as_object(), {"reason"}), "NamespaceTerminating");
   // An object without a name is identified by its generateName; a token counts as content, too.
-  const Told unnamed = rig.ask({.method = "POST",
-                                .target = "/api/v1/namespaces/t/configmaps",
-                                .body = R"({"metadata":{"generateName":"late-"}})"});
+  const TestResponse unnamed = fixture.ask({.method = "POST",
+                                            .target = "/api/v1/namespaces/t/configmaps",
+                                            .body = R"({"metadata":{"generateName":"late-"}})"});
   EXPECT_TRUE(text(unnamed.object(), {"message"}).starts_with("configmaps \"late-\" is"))
       << unnamed.body;
-  const Told token = rig.ask({.method = "POST",
-                              .target = "/api/v1/namespaces/t/serviceaccounts/default/token",
-                              .body = R"({"kind":"TokenRequest","spec":{}})"});
+  const TestResponse token =
+      fixture.ask({.method = "POST",
+                   .target = "/api/v1/namespaces/t/serviceaccounts/default/token",
+                   .body = R"({"kind":"TokenRequest","spec":{}})"});
   EXPECT_EQ(token.status, 403) << token.body;
-  rig.advance(1s);
-  EXPECT_EQ(rig.ask({.target = "/api/v1/namespaces/t"}).status, 404);
-  EXPECT_EQ(names_of(rig.get("/api/v1/namespaces/t/configmaps")), Names{});
+  fixture.advance(1s);
+  EXPECT_EQ(fixture.ask({.target = "/api/v1/namespaces/t"}).status, 404);
+  EXPECT_EQ(names_of(fixture.get("/api/v1/namespaces/t/configmaps")), Names{});
 }
 
 // The lab once accepted a replayed status with two addresses of one family, which kube-apiserver
 // refuses with 422.
 TEST(ApiServer, RefusesTwoAddressesOfOneFamily) {
-  Rig rig(quiet());
-  rig.post(std::string(pods_path), pod_named("p"));
-  const auto patch = [&rig](const std::string& address) {
-    return rig.ask({.method = "PATCH",
-                    .target = std::string(pods_path) + "/p/status",
-                    .body = R"({"status":{"podIP":")" + address + R"(","podIPs":[{"ip":")" +
-                            address + R"("}]}})",
-                    .content_type = "application/strategic-merge-patch+json"});
+  ApiServerFixture fixture(options_without_controllers());
+  fixture.post(std::string(pods_path), pod_named("p"));
+  const auto patch = [&fixture](const std::string& address) {
+    return fixture.ask({.method = "PATCH",
+                        .target = std::string(pods_path) + "/p/status",
+                        .body = R"({"status":{"podIP":")" + address + R"(","podIPs":[{"ip":")" +
+                                address + R"("}]}})",
+                        .content_type = "application/strategic-merge-patch+json"});
   };
   EXPECT_EQ(patch("10.0.0.1").status, 200);
-  const Told merged = patch("10.0.0.2");
+  const TestResponse merged = patch("10.0.0.2");
   EXPECT_EQ(merged.status, 422);
   EXPECT_EQ(text(merged.object(), {"message"}),
             R"(Pod "p" is invalid: status.podIPs: Invalid value: [{"IP":"10.0.0.2"},)"
@@ -173,13 +177,13 @@ TEST(ApiServer, RefusesTwoAddressesOfOneFamily) {
 }
 
 TEST(ApiServer, LeasesAreMadeByAPutAndNeedTheirVersion) {
-  Rig rig(quiet());
+  ApiServerFixture fixture(options_without_controllers());
   const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
-  const Told made =
-      rig.ask({.method = "PUT", .target = lease, .body = json::serialize(named("l"))});
+  const TestResponse made =
+      fixture.ask({.method = "PUT", .target = lease, .body = json::serialize(named("l"))});
   EXPECT_EQ(made.status, 201);
-  const Told blind =
-      rig.ask({.method = "PUT", .target = lease, .body = json::serialize(named("l"))});
+  const TestResponse blind =
+      fixture.ask({.method = "PUT", .target = lease, .body = json::serialize(named("l"))});
   EXPECT_EQ(blind.status, 422);
   EXPECT_EQ(text(blind.object(), {"message"}),
             "Lease.coordination.k8s.io \"l\" is invalid: metadata.resourceVersion: Invalid value: "
@@ -187,83 +191,86 @@ TEST(ApiServer, LeasesAreMadeByAPutAndNeedTheirVersion) {
 }
 
 TEST(ApiServer, DeletesACollectionBySelector) {
-  Rig rig(quiet());
-  for (const std::string_view name : {"a", "b"}) rig.post(std::string(maps_path), named(name));
-  const Told told = rig.ask(
+  ApiServerFixture fixture(options_without_controllers());
+  for (const std::string_view name : {"a", "b"}) fixture.post(std::string(maps_path), named(name));
+  const TestResponse response = fixture.ask(
       {.method = "DELETE", .target = std::string(maps_path) + "?fieldSelector=metadata.name%3Da"});
-  EXPECT_EQ(told.status, 200);
-  EXPECT_EQ(names_of(rig.get(std::string(maps_path))), (Names{"b"}));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(names_of(fixture.get(std::string(maps_path))), (Names{"b"}));
 }
 
 TEST(ApiServer, BothVersionsShowTheSameObject) {
-  Rig rig(quiet());
+  ApiServerFixture fixture(options_without_controllers());
   json::object budget = named("b");
   budget["spec"] = json::parse(R"({"minAvailable":1,"selector":{"matchLabels":{"a":"b"}}})");
   const std::string old_path = "/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets";
   const std::string new_path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
-  json::object made = rig.post(new_path, budget);
+  json::object made = fixture.post(new_path, budget);
   EXPECT_EQ(text(made, {"apiVersion"}), "policy/v1");
-  json::object seen = rig.get(old_path + "/b");
+  json::object seen = fixture.get(old_path + "/b");
   EXPECT_EQ(text(seen, {"apiVersion"}), "policy/v1beta1");
   seen["apiVersion"] = "policy/v1";
   EXPECT_EQ(seen, made);
-  EXPECT_EQ(names_of(rig.get(old_path)), (Names{"b"}));
+  EXPECT_EQ(names_of(fixture.get(old_path)), (Names{"b"}));
 }
 
 TEST(ApiServer, IssuesTokensAndKnowsThemAgain) {
-  Rig rig(quiet());
-  rig.post("/api/v1/namespaces/default/serviceaccounts", named("robot"));
-  const json::object issued = rig.post("/api/v1/namespaces/default/serviceaccounts/robot/token",
-                                       {{"spec", json::object{{"expirationSeconds", 1200}}}});
+  ApiServerFixture fixture(options_without_controllers());
+  fixture.post("/api/v1/namespaces/default/serviceaccounts", named("robot"));
+  const json::object issued = fixture.post("/api/v1/namespaces/default/serviceaccounts/robot/token",
+                                           {{"spec", json::object{{"expirationSeconds", 1200}}}});
   EXPECT_EQ(text(issued, {"status", "expirationTimestamp"}), "2026-11-21T01:43:14Z");
   const std::string token = text(issued, {"status", "token"});
   EXPECT_EQ(split(token, '.').size(), 3u);
-  const json::object review = rig.post("/apis/authentication.k8s.io/v1/tokenreviews",
-                                       {{"spec", json::object{{"token", token}}}});
+  const json::object review = fixture.post("/apis/authentication.k8s.io/v1/tokenreviews",
+                                           {{"spec", json::object{{"token", token}}}});
   EXPECT_EQ(text(review, {"status", "user", "username"}), "system:serviceaccount:default:robot");
-  const Told brief = rig.ask({.method = "POST",
-                              .target = "/api/v1/namespaces/default/serviceaccounts/robot/token",
-                              .body = R"({"spec":{"expirationSeconds":5}})"});
+  const TestResponse brief =
+      fixture.ask({.method = "POST",
+                   .target = "/api/v1/namespaces/default/serviceaccounts/robot/token",
+                   .body = R"({"spec":{"expirationSeconds":5}})"});
   EXPECT_EQ(brief.status, 422);
 }
 
 TEST(ApiServer, EventsExpire) {
-  Rig rig(quiet());
+  ApiServerFixture fixture(options_without_controllers());
   json::object event = named("e");
   event["involvedObject"] = json::object{{"namespace", "default"}};
-  rig.post("/api/v1/namespaces/default/events", event);
-  rig.advance(59min);
-  EXPECT_EQ(names_of(rig.get("/api/v1/events")), (Names{"e"}));
-  rig.advance(2min);
-  EXPECT_EQ(names_of(rig.get("/api/v1/events")), Names{});
+  fixture.post("/api/v1/namespaces/default/events", event);
+  fixture.advance(59min);
+  EXPECT_EQ(names_of(fixture.get("/api/v1/events")), (Names{"e"}));
+  fixture.advance(2min);
+  EXPECT_EQ(names_of(fixture.get("/api/v1/events")), Names{});
 }
 
 TEST(ApiServer, RefusesTooMuch) {
-  Rig rig(quiet());
-  const Told told = rig.ask({.method = "POST",
-                             .target = std::string(maps_path),
-                             .body = std::string(agent::lab::body_bytes_max + 1, ' ')});
-  EXPECT_EQ(told.status, 413);
-  EXPECT_EQ(text(told.object(), {"reason"}), "RequestEntityTooLarge");
+  ApiServerFixture fixture(options_without_controllers());
+  const TestResponse response =
+      fixture.ask({.method = "POST",
+                   .target = std::string(maps_path),
+                   .body = std::string(agent::lab::body_bytes_max + 1, ' ')});
+  EXPECT_EQ(response.status, 413);
+  EXPECT_EQ(text(response.object(), {"reason"}), "RequestEntityTooLarge");
 }
 
 TEST(ApiServer, WarnsOfFieldsThatItDoesNotKnow) {
-  Rig rig(quiet());
+  ApiServerFixture fixture(options_without_controllers());
   json::object pod = pod_named("p");
   pod["spec"].as_object()["contaners"] = 1;
-  const Told told =
-      rig.ask({.method = "POST", .target = std::string(pods_path), .body = json::serialize(pod)});
-  EXPECT_EQ(told.status, 201);
-  EXPECT_EQ(told.headers.get("Warning"), R"(299 - "unknown field \"spec.contaners\"")");
-  const Told strict = rig.ask({.method = "POST",
-                               .target = std::string(pods_path) + "?fieldValidation=Strict",
-                               .body = json::serialize(pod)});
+  const TestResponse response = fixture.ask(
+      {.method = "POST", .target = std::string(pods_path), .body = json::serialize(pod)});
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(response.headers.get("Warning"), R"(299 - "unknown field \"spec.contaners\"")");
+  const TestResponse strict =
+      fixture.ask({.method = "POST",
+                   .target = std::string(pods_path) + "?fieldValidation=Strict",
+                   .body = json::serialize(pod)});
   EXPECT_EQ(strict.status, 400);
 }
 
 TEST(ApiServer, RefusesBrokenRequests) {
-  Rig rig(quiet());
-  const std::pair<Asked, int> cases[] = {
+  ApiServerFixture fixture(options_without_controllers());
+  const std::pair<TestRequest, int> cases[] = {
       {{.target = "/api/v1/pods/../nodes"}, 400},
       {{.target = "/api/v1/nodes?labelSelector=%zz"}, 400},
       {{.method = "POST", .target = "/api/v1/pods", .body = "{}"}, 405},
@@ -283,7 +290,7 @@ TEST(ApiServer, RefusesBrokenRequests) {
       {{.target = "/no/such/path"}, 404},
   };
   for (const auto& [asked, status] : cases) {
-    EXPECT_EQ(rig.ask(asked).status, status) << asked.method << " " << asked.target;
+    EXPECT_EQ(fixture.ask(asked).status, status) << asked.method << " " << asked.target;
   }
 }
 

@@ -7,7 +7,7 @@
 #include "sync/wire/protobuf/header.h"
 #include "sync/wire/protobuf/list.h"
 #include "sync/wire/read.h"
-#include "test/unit/agent/apiserver/rig.h"
+#include "test/unit/agent/apiserver/api_server_fixture.h"
 
 namespace holdfast::test {
 namespace {
@@ -23,19 +23,19 @@ json::object labeled_node(std::string_view name) {
 }
 
 TEST(InProtobuf, GetsAndListsSayWhatTheJsonSays) {
-  Rig rig(quiet());
-  const json::object made = rig.post(nodes_path, labeled_node("a"));
-  rig.post(nodes_path, labeled_node("b"));
-  const Told got = rig.ask({.target = nodes_path + "/a", .accept = protobuf});
+  ApiServerFixture fixture(options_without_controllers());
+  const json::object made = fixture.post(nodes_path, labeled_node("a"));
+  fixture.post(nodes_path, labeled_node("b"));
+  const TestResponse got = fixture.ask({.target = nodes_path + "/a", .accept = protobuf});
   EXPECT_EQ(got.headers.get("Content-Type"), sync::wire::protobuf_type);
   const sync::Node read = sync::wire::decode_protobuf<sync::Node>(got.body).value();
   EXPECT_EQ(read.metadata.uid, sync::wire::uid_of(made));
   EXPECT_EQ(read.metadata.labels.get("a"), "b");
   EXPECT_TRUE(read.spec.unschedulable);
 
-  const Told listed = rig.ask({.target = nodes_path + "?limit=1", .accept = protobuf});
+  const TestResponse listed = fixture.ask({.target = nodes_path + "?limit=1", .accept = protobuf});
   const sync::wire::ListBytes list = sync::wire::split_protobuf_list(listed.body).value();
-  const json::object plain = rig.get(nodes_path + "?limit=1");
+  const json::object plain = fixture.get(nodes_path + "?limit=1");
   EXPECT_EQ(list.head.kind, "NodeList");
   EXPECT_EQ(list.head.resource_version, sync::wire::version_of(plain));
   EXPECT_EQ(list.head.continue_token, sync::wire::dig_text(plain, {"metadata", "continue"}));
@@ -45,19 +45,21 @@ TEST(InProtobuf, GetsAndListsSayWhatTheJsonSays) {
 }
 
 TEST(InProtobuf, AWatchIsMadeOfFrames) {
-  Rig rig(quiet());
-  rig.post(nodes_path, labeled_node("a"));
+  ApiServerFixture fixture(options_without_controllers());
+  fixture.post(nodes_path, labeled_node("a"));
   const std::string accept =
       "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch";
-  Told told = rig.ask({.target = nodes_path + "?watch=1&timeoutSeconds=90&allowWatchBookmarks=1",
-                       .accept = accept});
-  EXPECT_EQ(told.headers.get("Content-Type"), "application/vnd.kubernetes.protobuf;stream=watch");
-  rig.post(nodes_path, labeled_node("b"));
-  rig.remove(nodes_path + "/a");
-  rig.drain(told);
+  TestResponse response =
+      fixture.ask({.target = nodes_path + "?watch=1&timeoutSeconds=90&allowWatchBookmarks=1",
+                   .accept = accept});
+  EXPECT_EQ(response.headers.get("Content-Type"),
+            "application/vnd.kubernetes.protobuf;stream=watch");
+  fixture.post(nodes_path, labeled_node("b"));
+  fixture.remove(nodes_path + "/a");
+  fixture.drain(response);
   std::vector<std::string> events;
   sync::wire::ProtobufFrames splitter;
-  const std::vector<std::string> frames = splitter.feed(told.body).value();
+  const std::vector<std::string> frames = splitter.feed(response.body).value();
   for (const std::string& frame : frames) {
     const sync::wire::WatchEvent event = sync::wire::decode_protobuf_event(frame).value();
     const sync::wire::ObjectHeader header = sync::wire::read_protobuf_header(event.object).value();
@@ -69,9 +71,9 @@ TEST(InProtobuf, AWatchIsMadeOfFrames) {
 }
 
 TEST(InProtobuf, EverythingElseIsJson) {
-  Rig rig(quiet());
-  rig.post(nodes_path, labeled_node("a"));
-  const Asked cases[] = {
+  ApiServerFixture fixture(options_without_controllers());
+  fixture.post(nodes_path, labeled_node("a"));
+  const TestRequest cases[] = {
       {.target = nodes_path + "/a"},
       {.target = nodes_path + "/a", .accept = "application/json," + protobuf},
       {.target = nodes_path + "/none", .accept = protobuf},
@@ -82,10 +84,10 @@ TEST(InProtobuf, EverythingElseIsJson) {
        .content_type = "application/merge-patch+json",
        .accept = protobuf},
   };
-  for (const Asked& asked : cases) {
-    const Told told = rig.ask(asked);
-    EXPECT_EQ(told.headers.get("Content-Type"), "application/json") << asked.target;
-    EXPECT_TRUE(told.body.starts_with('{')) << asked.target;
+  for (const TestRequest& asked : cases) {
+    const TestResponse response = fixture.ask(asked);
+    EXPECT_EQ(response.headers.get("Content-Type"), "application/json") << asked.target;
+    EXPECT_TRUE(response.body.starts_with('{')) << asked.target;
   }
 }
 

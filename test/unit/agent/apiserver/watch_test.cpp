@@ -2,7 +2,7 @@
 
 #include "platform/text.h"
 #include "sync/wire/read.h"
-#include "test/unit/agent/apiserver/rig.h"
+#include "test/unit/agent/apiserver/api_server_fixture.h"
 
 namespace holdfast::test {
 namespace {
@@ -21,9 +21,9 @@ json::object config_map(std::string_view name, std::string_view label = "") {
 }
 
 // The events that are available now: "ADDED a", "MODIFIED b".
-std::vector<std::string> events_now(Rig& rig, const Told& told) {
+std::vector<std::string> events_now(ApiServerFixture& fixture, const TestResponse& response) {
   std::vector<std::string> events;
-  for (const std::string& line : rig.lines_now(told)) {
+  for (const std::string& line : fixture.lines_now(response)) {
     const json::object event = json::parse(line).as_object();
     const json::object& object = event.at("object").as_object();
     events.push_back(std::string(sync::wire::as_text(event.at("type"))) + " " +
@@ -34,8 +34,8 @@ std::vector<std::string> events_now(Rig& rig, const Told& told) {
 
 using Events = std::vector<std::string>;
 
-Told watch(Rig& rig, const std::string& query) {
-  return rig.ask({.target = std::string(maps) + "?watch=1" + query});
+TestResponse watch(ApiServerFixture& fixture, const std::string& query) {
+  return fixture.ask({.target = std::string(maps) + "?watch=1" + query});
 }
 
 std::string version_of(const json::object& object) {
@@ -43,130 +43,132 @@ std::string version_of(const json::object& object) {
 }
 
 TEST(Watch, StartsWithWhatThereIsAndGoesOn) {
-  Rig rig(quiet());
-  rig.post(std::string(maps), config_map("a"));
-  const Told told = watch(rig, "");
-  EXPECT_EQ(events_now(rig, told), (Events{"ADDED a"}));
-  rig.post(std::string(maps), config_map("b"));
-  rig.patch(std::string(maps) + "/a", {{"data", json::object{{"k", "v"}}}});
-  rig.remove(std::string(maps) + "/a");
-  rig.post("/api/v1/namespaces/kube-system/configmaps", config_map("elsewhere"));
-  EXPECT_EQ(events_now(rig, told), (Events{"ADDED b", "MODIFIED a", "DELETED a"}));
+  ApiServerFixture fixture(options_without_controllers());
+  fixture.post(std::string(maps), config_map("a"));
+  const TestResponse response = watch(fixture, "");
+  EXPECT_EQ(events_now(fixture, response), (Events{"ADDED a"}));
+  fixture.post(std::string(maps), config_map("b"));
+  fixture.patch(std::string(maps) + "/a", {{"data", json::object{{"k", "v"}}}});
+  fixture.remove(std::string(maps) + "/a");
+  fixture.post("/api/v1/namespaces/kube-system/configmaps", config_map("elsewhere"));
+  EXPECT_EQ(events_now(fixture, response), (Events{"ADDED b", "MODIFIED a", "DELETED a"}));
 }
 
 TEST(Watch, GoesOnFromAVersionAlsoAcrossARestart) {
-  Rig rig(quiet());
-  const std::string before = version_of(rig.post(std::string(maps), config_map("a")));
-  rig.post(std::string(maps), config_map("b"));
-  rig.remove(std::string(maps) + "/a");
-  const Told first = watch(rig, "&resourceVersion=" + before);
-  EXPECT_EQ(events_now(rig, first), (Events{"ADDED b", "DELETED a"}));
-  rig.restart();
-  const Told second = watch(rig, "&resourceVersion=" + before);
-  EXPECT_EQ(events_now(rig, second), (Events{"ADDED b", "DELETED a"}));
+  ApiServerFixture fixture(options_without_controllers());
+  const std::string before = version_of(fixture.post(std::string(maps), config_map("a")));
+  fixture.post(std::string(maps), config_map("b"));
+  fixture.remove(std::string(maps) + "/a");
+  const TestResponse first = watch(fixture, "&resourceVersion=" + before);
+  EXPECT_EQ(events_now(fixture, first), (Events{"ADDED b", "DELETED a"}));
+  fixture.restart();
+  const TestResponse second = watch(fixture, "&resourceVersion=" + before);
+  EXPECT_EQ(events_now(fixture, second), (Events{"ADDED b", "DELETED a"}));
 }
 
 TEST(Watch, OfADeletionHasTheDeletionsVersion) {
-  Rig rig(quiet());
-  const std::string before = version_of(rig.post(std::string(maps), config_map("a")));
-  rig.remove(std::string(maps) + "/a");
-  const Told told = watch(rig, "&resourceVersion=" + before);
-  const json::object event = json::parse(rig.lines_now(told).at(0)).as_object();
+  ApiServerFixture fixture(options_without_controllers());
+  const std::string before = version_of(fixture.post(std::string(maps), config_map("a")));
+  fixture.remove(std::string(maps) + "/a");
+  const TestResponse response = watch(fixture, "&resourceVersion=" + before);
+  const json::object event = json::parse(fixture.lines_now(response).at(0)).as_object();
   const auto seen = parse_int<int>(version_of(event.at("object").as_object()));
   EXPECT_EQ(seen, *parse_int<int>(before) + 1);
 }
 
 TEST(Watch, OfASelectionSeesObjectsComeAndGo) {
-  Rig rig(quiet());
-  rig.post(std::string(maps), config_map("a", "web"));
-  rig.post(std::string(maps), config_map("b", "db"));
-  const Told told = watch(rig, "&labelSelector=app%3Dweb");
-  EXPECT_EQ(events_now(rig, told), (Events{"ADDED a"}));
-  rig.patch(std::string(maps) + "/b", config_map("b", "web"));
-  rig.patch(std::string(maps) + "/a", config_map("a", "db"));
-  rig.patch(std::string(maps) + "/a", {{"data", json::object{{"k", "v"}}}});
-  rig.remove(std::string(maps) + "/a");
-  EXPECT_EQ(events_now(rig, told), (Events{"ADDED b", "DELETED a"}));
+  ApiServerFixture fixture(options_without_controllers());
+  fixture.post(std::string(maps), config_map("a", "web"));
+  fixture.post(std::string(maps), config_map("b", "db"));
+  const TestResponse response = watch(fixture, "&labelSelector=app%3Dweb");
+  EXPECT_EQ(events_now(fixture, response), (Events{"ADDED a"}));
+  fixture.patch(std::string(maps) + "/b", config_map("b", "web"));
+  fixture.patch(std::string(maps) + "/a", config_map("a", "db"));
+  fixture.patch(std::string(maps) + "/a", {{"data", json::object{{"k", "v"}}}});
+  fixture.remove(std::string(maps) + "/a");
+  EXPECT_EQ(events_now(fixture, response), (Events{"ADDED b", "DELETED a"}));
 }
 
 TEST(Watch, ShowsWhatLeftTheSelectionAsItWas) {
-  Rig rig(quiet());
-  const std::string before = version_of(rig.post(std::string(maps), config_map("a", "web")));
-  const json::object now = rig.patch(std::string(maps) + "/a", config_map("a", "db"));
-  const Told told = watch(rig, "&labelSelector=app%3Dweb&resourceVersion=" + before);
-  const json::object event = json::parse(rig.lines_now(told).at(0)).as_object();
+  ApiServerFixture fixture(options_without_controllers());
+  const std::string before = version_of(fixture.post(std::string(maps), config_map("a", "web")));
+  const json::object now = fixture.patch(std::string(maps) + "/a", config_map("a", "db"));
+  const TestResponse response =
+      watch(fixture, "&labelSelector=app%3Dweb&resourceVersion=" + before);
+  const json::object event = json::parse(fixture.lines_now(response).at(0)).as_object();
   const json::object& seen = event.at("object").as_object();
   EXPECT_EQ(sync::wire::dig_text(seen, {"metadata", "labels", "app"}), "web");
   EXPECT_EQ(version_of(seen), version_of(now));
 }
 
 TEST(Watch, OfOneObjectByName) {
-  Rig rig(quiet());
-  const Told told = watch(rig, "&fieldSelector=metadata.name%3Da");
-  rig.post(std::string(maps), config_map("a"));
-  rig.post(std::string(maps), config_map("b"));
-  EXPECT_EQ(events_now(rig, told), (Events{"ADDED a"}));
+  ApiServerFixture fixture(options_without_controllers());
+  const TestResponse response = watch(fixture, "&fieldSelector=metadata.name%3Da");
+  fixture.post(std::string(maps), config_map("a"));
+  fixture.post(std::string(maps), config_map("b"));
+  EXPECT_EQ(events_now(fixture, response), (Events{"ADDED a"}));
 }
 
 TEST(Watch, SaysSoWhenTheVersionIsForgotten) {
-  Rig rig(quiet());
-  const std::string before = version_of(rig.post(std::string(maps), config_map("a")));
-  rig.post(std::string(maps), config_map("b"));
-  ASSERT_TRUE(rig.server().compact_now());
-  Told told = watch(rig, "&resourceVersion=" + before);
-  rig.drain(told);
+  ApiServerFixture fixture(options_without_controllers());
+  const std::string before = version_of(fixture.post(std::string(maps), config_map("a")));
+  fixture.post(std::string(maps), config_map("b"));
+  ASSERT_TRUE(fixture.server().compact_now());
+  TestResponse response = watch(fixture, "&resourceVersion=" + before);
+  fixture.drain(response);
   const std::string now = std::to_string(*parse_int<int>(before) + 1);
-  EXPECT_EQ(told.body,
+  EXPECT_EQ(response.body,
             "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\","
             "\"metadata\":{},\"status\":\"Failure\",\"message\":\"too old resource version: " +
                 before + " (" + now + ")\",\"reason\":\"Expired\",\"code\":410}}\n");
 }
 
 TEST(Watch, ForgetsHistoryInTime) {
-  agent::lab::ApiServerOptions options = quiet();
+  agent::lab::ApiServerOptions options = options_without_controllers();
   options.compact_after = 60s;
-  Rig rig(options);
-  rig.post(std::string(maps), config_map("a"));
-  rig.advance(1s);
-  EXPECT_EQ(rig.server().registry().compacted(), 0);
-  const std::int64_t then = rig.server().registry().revision();
-  rig.post(std::string(maps), config_map("b"));
-  rig.advance(61s);
-  EXPECT_EQ(rig.server().registry().compacted(), then);
+  ApiServerFixture fixture(options);
+  fixture.post(std::string(maps), config_map("a"));
+  fixture.advance(1s);
+  EXPECT_EQ(fixture.server().registry().compacted(), 0);
+  const std::int64_t then = fixture.server().registry().revision();
+  fixture.post(std::string(maps), config_map("b"));
+  fixture.advance(61s);
+  EXPECT_EQ(fixture.server().registry().compacted(), then);
 }
 
 TEST(Watch, EndsWhenItsTimeIsUp) {
-  Rig rig(quiet());
-  Told told = watch(rig, "&timeoutSeconds=5");
-  rig.drain(told);
-  EXPECT_EQ(told.body, "");
-  EXPECT_EQ(rig.clock().wall(), Rig::start() + 5s);
-  Told long_one = watch(rig, "");
-  rig.drain(long_one);
-  EXPECT_GE(rig.clock().wall(), Rig::start() + 30min);
-  EXPECT_LE(rig.clock().wall(), Rig::start() + 61min);
+  ApiServerFixture fixture(options_without_controllers());
+  TestResponse response = watch(fixture, "&timeoutSeconds=5");
+  fixture.drain(response);
+  EXPECT_EQ(response.body, "");
+  EXPECT_EQ(fixture.clock().wall(), ApiServerFixture::start() + 5s);
+  TestResponse long_one = watch(fixture, "");
+  fixture.drain(long_one);
+  EXPECT_GE(fixture.clock().wall(), ApiServerFixture::start() + 30min);
+  EXPECT_LE(fixture.clock().wall(), ApiServerFixture::start() + 61min);
 }
 
 TEST(Watch, BookmarksComeEveryMinute) {
-  Rig rig(quiet());
-  const json::object made = rig.post(std::string(maps), config_map("a"));
-  const Told told = watch(rig, "&allowWatchBookmarks=true&resourceVersion=" + version_of(made));
-  rig.post("/api/v1/namespaces/kube-system/configmaps", config_map("elsewhere"));
-  rig.advance(61s);
+  ApiServerFixture fixture(options_without_controllers());
+  const json::object made = fixture.post(std::string(maps), config_map("a"));
+  const TestResponse response =
+      watch(fixture, "&allowWatchBookmarks=true&resourceVersion=" + version_of(made));
+  fixture.post("/api/v1/namespaces/kube-system/configmaps", config_map("elsewhere"));
+  fixture.advance(61s);
   const std::string now = std::to_string(*parse_int<int>(version_of(made)) + 1);
-  EXPECT_EQ(rig.lines_now(told),
+  EXPECT_EQ(fixture.lines_now(response),
             (Events{"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"ConfigMap\",\"apiVersion\":"
                     "\"v1\",\"metadata\":{\"resourceVersion\":\"" +
                     now + "\",\"creationTimestamp\":null}}}"}));
 }
 
 TEST(Watch, ListIsAWatchThatMarksItsEnd) {
-  Rig rig(quiet());
-  const json::object made = rig.post(std::string(maps), config_map("a"));
-  const Told told = watch(rig,
-                          "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
-                          "&allowWatchBookmarks=true");
-  const std::vector<std::string> lines = rig.lines_now(told);
+  ApiServerFixture fixture(options_without_controllers());
+  const json::object made = fixture.post(std::string(maps), config_map("a"));
+  const TestResponse response = watch(fixture,
+                                      "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+                                      "&allowWatchBookmarks=true");
+  const std::vector<std::string> lines = fixture.lines_now(response);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[1],
             "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\","
@@ -177,23 +179,24 @@ TEST(Watch, ListIsAWatchThatMarksItsEnd) {
 }
 
 TEST(Watch, CutsOffWhoDoesNotRead) {
-  agent::lab::ApiServerOptions options = quiet();
+  agent::lab::ApiServerOptions options = options_without_controllers();
   options.watches.pending = 2000;
-  Rig rig(options);
-  Told told = watch(rig, "");
+  ApiServerFixture fixture(options);
+  TestResponse response = watch(fixture, "");
   for (int number = 0; number < 20; ++number) {
-    rig.post(std::string(maps), config_map("a" + std::to_string(number)));
+    fixture.post(std::string(maps), config_map("a" + std::to_string(number)));
   }
-  rig.drain(told);
-  EXPECT_EQ(told.body, "");  // broken off instead of ended, so that the client lists again
+  fixture.drain(response);
+  EXPECT_EQ(response.body, "");  // broken off instead of ended, so that the client lists again
 }
 
 TEST(Watch, ManyCostLittle) {
-  Rig rig(quiet());
-  std::vector<Told> all;
-  for (int number = 0; number < 500; ++number) all.push_back(watch(rig, ""));
-  rig.post(std::string(maps), config_map("a"));
-  for (const Told& told : all) EXPECT_EQ(events_now(rig, told), (Events{"ADDED a"}));
+  ApiServerFixture fixture(options_without_controllers());
+  std::vector<TestResponse> all;
+  for (int number = 0; number < 500; ++number) all.push_back(watch(fixture, ""));
+  fixture.post(std::string(maps), config_map("a"));
+  for (const TestResponse& response : all)
+    EXPECT_EQ(events_now(fixture, response), (Events{"ADDED a"}));
 }
 
 }  // namespace

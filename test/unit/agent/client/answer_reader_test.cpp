@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/edge/cache/feeders.h"
+#include "agent/edge/cache/scope_reflectors.h"
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
 #include "test/support/virtual_time.h"
@@ -128,15 +128,15 @@ TEST(AnswerReader, LimitsLeaveTheNodeOneAnswer) {
 
 TEST(HeldPool, ForeignListsAlwaysLeaveRoomForOneListOfTheNode) {
   for (const std::size_t list : {1UL << 20, 8UL << 20, 64UL << 20}) {
-    BytePool pool(held_pool_limits(list), "lists");
-    std::vector<std::unique_ptr<HeldBytes>> foreign;
+    BytePool pool(receive_pool_limits(list), "lists");
+    std::vector<std::unique_ptr<ByteReservation>> foreign;
     bool room = true;
     while (room) {
-      foreign.push_back(std::make_unique<HeldBytes>(pool, Requester::foreign));
+      foreign.push_back(std::make_unique<ByteReservation>(pool, Requester::foreign));
       room = foreign.back()->set(1UL << 20).has_value();
       ASSERT_LE(foreign.size(), 100u);
     }
-    HeldBytes node(pool, Requester::own);
+    ByteReservation node(pool, Requester::own);
     EXPECT_TRUE(node.set(list));
     EXPECT_FALSE(foreign.back()->set(1)) << "their share is used up";
     EXPECT_TRUE(foreign.front()->set(10)) << "shrinking is always possible";

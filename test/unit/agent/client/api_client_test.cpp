@@ -5,7 +5,7 @@
 
 #include "agent/edge/forward/uplink.h"
 #include "test/support/run.h"
-#include "test/unit/agent/client/who_server.h"
+#include "test/unit/agent/client/caller_echo_server.h"
 
 namespace holdfast::agent {
 namespace {
@@ -23,7 +23,7 @@ asio::awaitable<std::string> ask(ApiClient& client, const char* authorization = 
 TEST(ApiClientIdentity, IsSwappedWhileAWatchGoesOn) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
-    test::WhoServer server(context);
+    test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("first"), clock, "test").value();
     EXPECT_EQ(co_await ask(*client), "first/");
     ApiRequest watch{.target = "/stream"};
@@ -47,7 +47,7 @@ TEST(ApiClientIdentity, IsSwappedWhileAWatchGoesOn) {
 TEST(ApiClientIdentity, IsNotOnTheConnectionsOfOthers) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
-    test::WhoServer server(context);
+    test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
     EXPECT_EQ(co_await ask(*client), "node/");
     EXPECT_EQ(co_await ask(*client, "Bearer alice"), "/Bearer alice");
@@ -63,7 +63,7 @@ TEST(ApiClientIdentity, IsNotOnTheConnectionsOfOthers) {
 TEST(ApiClientIdentity, NothingLeavesWhileItIsHeld) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
-    test::WhoServer server(context);
+    test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access(""), clock, "test").value();
     client->hold("no certificate yet");
     EXPECT_EQ(co_await ask(*client), "denied");
@@ -88,7 +88,7 @@ TEST(UplinkIdentity, ARefusalOfOurOwnCredentialsIsNoAnswer) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
     Random random(1);
-    test::WhoServer server(context);
+    test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
     Uplink uplink(context.get_executor(), {}, *client, clock, random);
     Observed observed;
@@ -99,7 +99,7 @@ TEST(UplinkIdentity, ARefusalOfOurOwnCredentialsIsNoAnswer) {
     EXPECT_EQ(refused.error().code, Errc::denied);
     EXPECT_EQ(observed.refused, 1);
     EXPECT_EQ(observed.date, "Thu, 01 Jan 2026 00:00:00 GMT");
-    EXPECT_FALSE(uplink.link().may_ask());
+    EXPECT_FALSE(uplink.link().allows_reads());
     http::Request others{.target = "/private"};
     others.headers.add("Authorization", "Bearer alice");
     const auto passed = co_await uplink.forward(std::move(others), false, 5s);
@@ -115,7 +115,7 @@ TEST(UplinkIdentity, ACallerWithACertificateAloneIsNotPassedOn) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
     Random random(1);
-    test::WhoServer server(context);
+    test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
     Uplink uplink(context.get_executor(), {}, *client, clock, random);
     http::Request request{.target = "/who"};
@@ -141,7 +141,7 @@ ApiRequest large(bool may_be_large = true) {
 TEST(ApiClientCompression, GivesPlainBodiesAndCountsThoseOnTheWire) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
-    test::WhoServer server(context);
+    test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
     const std::string expected(200UL << 10, 'x');
     ApiRequest asked = large();
@@ -172,7 +172,7 @@ TEST(ApiClientCompression, GivesPlainBodiesAndCountsThoseOnTheWire) {
 TEST(ApiClientCompression, RefusesMoreThanItsLimitHoweverSmallOnTheWire) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
-    test::WhoServer server(context);
+    test::CallerEchoServer server(context);
     http::ClientLimits limits;
     limits.reader.body_bytes = 100UL << 10;
     const auto client = ApiClient::make(server.access("node"), clock, "test", limits).value();

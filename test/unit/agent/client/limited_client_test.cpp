@@ -38,9 +38,9 @@ TEST(RetryPolicy, ABudgetIsNotAboutUs) {
 }
 
 // A server that records the times of its requests and answers from a list, then with 200.
-class Rig : public WritePermit {
+class LimitedClientFixture : public WritePermit {
  public:
-  Rig(asio::any_io_executor executor, const Clock& clock, RequestLimits limits)
+  LimitedClientFixture(asio::any_io_executor executor, const Clock& clock, RequestLimits limits)
       : clock_(clock),
         changed_(executor),
         server_(executor, {}, [this](const http::Request& request) { return answer(request); }) {
@@ -98,18 +98,18 @@ class Rig : public WritePermit {
 class Limited : public testing::Test {
  protected:
   explicit Limited(RequestLimits limits = {})
-      : rig(time.executor(), time.clock(), limits), tasks(time.executor()) {}
+      : fixture(time.executor(), time.clock(), limits), tasks(time.executor()) {}
   ~Limited() override {
-    rig.silent = false;
+    fixture.silent = false;
     tasks.cancel();
-    time.complete(rig.stop());
+    time.complete(fixture.stop());
     time.complete(tasks.join());
   }
 
-  void call(Duration limit = 10s) { tasks.spawn("call", rig.call(limit)); }
+  void call(Duration limit = 10s) { tasks.spawn("call", fixture.call(limit)); }
 
   test::VirtualTime time;
-  Rig rig;
+  LimitedClientFixture fixture;
   loop::Tasks tasks;
   const MonoTime start = time.clock().mono();
 };
@@ -121,55 +121,55 @@ class Slow : public Limited {
 
 TEST_F(Slow, RequestsKeepTheRate) {
   for (int index = 0; index < 4; ++index) call(1s);
-  EXPECT_TRUE(time.run_until(10s, [this] { return rig.results.size() == 4; }));
+  EXPECT_TRUE(time.run_until(10s, [this] { return fixture.results.size() == 4; }));
   for (std::size_t index = 0; index < 4; ++index) {
-    EXPECT_EQ(rig.results[index], "fine")
+    EXPECT_EQ(fixture.results[index], "fine")
         << "the wait for the rate limit does not count against the deadline";
-    EXPECT_GE(rig.asked_at[index], start + 500ms * static_cast<int>(index));
+    EXPECT_GE(fixture.asked_at[index], start + 500ms * static_cast<int>(index));
   }
-  EXPECT_LE(rig.asked_at[3], start + 1600ms);
+  EXPECT_LE(fixture.asked_at[3], start + 1600ms);
 }
 
 TEST_F(Limited, APauseIsObeyedByAll) {
   http::Response busy{.status = 429, .body = "busy"};
   busy.headers.set("Retry-After", "7");
-  rig.answers = {busy};
+  fixture.answers = {busy};
   call();
-  EXPECT_TRUE(time.run_until(1s, [this] { return rig.statuses.size() == 1; }));
+  EXPECT_TRUE(time.run_until(1s, [this] { return fixture.statuses.size() == 1; }));
   call();
-  EXPECT_TRUE(time.run_until(20s, [this] { return rig.results.size() == 2; }));
-  EXPECT_EQ(rig.statuses, (std::vector<int>{429, 200, 200}));
-  EXPECT_GE(rig.asked_at[1], start + 7s);
-  EXPECT_GE(rig.asked_at[2], start + 7s);
+  EXPECT_TRUE(time.run_until(20s, [this] { return fixture.results.size() == 2; }));
+  EXPECT_EQ(fixture.statuses, (std::vector<int>{429, 200, 200}));
+  EXPECT_GE(fixture.asked_at[1], start + 7s);
+  EXPECT_GE(fixture.asked_at[2], start + 7s);
 }
 
 TEST_F(Limited, ItDoesNotTryForEver) {
   http::Response busy{.status = 429, .body = "busy"};
   busy.headers.set("Retry-After", "1");
-  rig.answers.assign(100, busy);
+  fixture.answers.assign(100, busy);
   call();
-  EXPECT_TRUE(time.run_until(1min, [this] { return rig.results.size() == 1; }));
-  EXPECT_EQ(rig.asked_at.size(), 11u);
-  EXPECT_NE(rig.results[0].find("PUT /a"), std::string::npos) << rig.results[0];
+  EXPECT_TRUE(time.run_until(1min, [this] { return fixture.results.size() == 1; }));
+  EXPECT_EQ(fixture.asked_at.size(), 11u);
+  EXPECT_NE(fixture.results[0].find("PUT /a"), std::string::npos) << fixture.results[0];
 }
 
 TEST_F(Limited, WithoutAPermitNothingIsSent) {
-  rig.permit(start);
+  fixture.permit(start);
   call();
   time.run(1min);
-  EXPECT_TRUE(rig.asked_at.empty());
-  rig.permit(time.clock().mono() + 10s);
-  EXPECT_TRUE(time.run_until(1s, [this] { return rig.results.size() == 1; }));
-  EXPECT_EQ(rig.results[0], "fine");
+  EXPECT_TRUE(fixture.asked_at.empty());
+  fixture.permit(time.clock().mono() + 10s);
+  EXPECT_TRUE(time.run_until(1s, [this] { return fixture.results.size() == 1; }));
+  EXPECT_EQ(fixture.results[0], "fine");
 }
 
 TEST_F(Limited, WhatIsUnderWayEndsWithThePermit) {
-  rig.silent = true;
-  rig.permit(start + 3s);
+  fixture.silent = true;
+  fixture.permit(start + 3s);
   call(10s);
-  EXPECT_TRUE(time.run_until(20s, [this] { return rig.results.size() == 1; }));
-  EXPECT_NEAR(std::chrono::duration<double>(rig.ended_at[0] - start).count(), 3, 0.1);
-  EXPECT_EQ(rig.statuses, std::vector<int>{0});
+  EXPECT_TRUE(time.run_until(20s, [this] { return fixture.results.size() == 1; }));
+  EXPECT_NEAR(std::chrono::duration<double>(fixture.ended_at[0] - start).count(), 3, 0.1);
+  EXPECT_EQ(fixture.statuses, std::vector<int>{0});
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ struct Pages final : ListWatchSink {
   void list_failed(const sync::watch::Failure& failure) override {
     lines.push_back("failed " + std::string(to_string(failure.code)));
   }
-  Status try_hold(std::size_t bytes) override {
+  Status try_reserve(std::size_t bytes) override {
     held_most = std::max(held_most, bytes);
     held = bytes;
     return {};

@@ -106,7 +106,7 @@ TEST_F(MetricsText, AZoneThatIsGoneIsEmptyAndHealthy) {
 }
 
 TEST_F(MetricsText, TheLeaderSaysSo) {
-  CloudSettings settings = cluster.settings(cluster.door);
+  CloudSettings settings = cluster.settings(cluster.proxy);
   settings.leader.elect = true;
   settings.leader.resource_name = "mine";
   replica = std::make_unique<Replica>(cluster.time, settings);

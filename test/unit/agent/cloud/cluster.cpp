@@ -35,15 +35,15 @@ void replace_all(std::string& text, const std::pair<std::string, std::string>& s
 
 }  // namespace
 
-// The stream of a watch that was opened through a door.
-class Door::Stream final : public http::BodyStream {
+// The stream of a watch that was opened through a FaultyProxy.
+class FaultyProxy::Stream final : public http::BodyStream {
  public:
-  Stream(Door& door, std::shared_ptr<http::BodyStream> inner)
-      : door_(door), inner_(std::move(inner)) {}
+  Stream(FaultyProxy& proxy, std::shared_ptr<http::BodyStream> inner)
+      : door_(proxy), inner_(std::move(inner)) {}
 
   asio::awaitable<Result<std::string>> next() override {
     auto piece = co_await inner_->next();
-    while (!cancelled_ && (door_.state_ == State::mute || door_.state_ == State::hole)) {
+    while (!cancelled_ && (door_.state_ == State::mute || door_.state_ == State::black_hole)) {
       co_await door_.changed_.wait();
     }
     if (piece) replace_all(*piece, door_.spoil);
@@ -56,17 +56,17 @@ class Door::Stream final : public http::BodyStream {
   }
 
  private:
-  Door& door_;
+  FaultyProxy& door_;
   std::shared_ptr<http::BodyStream> inner_;
   bool cancelled_ = false;
 };
 
-Door::Door(asio::any_io_executor executor, lab::ApiServer& api)
+FaultyProxy::FaultyProxy(asio::any_io_executor executor, lab::ApiServer& api)
     : executor_(executor), api_(api), changed_(executor) {
   listen();
 }
 
-void Door::listen() {
+void FaultyProxy::listen() {
   server_ = std::make_unique<http::Server>(
       executor_, http::ServerLimits{},
       [this](const http::Request& request) { return answer(request); }, lab::reply_problem);
@@ -75,10 +75,10 @@ void Door::listen() {
   server_->listen(std::move(listener));
 }
 
-void Door::set(test::VirtualTime& time, State state) {
+void FaultyProxy::set(test::VirtualTime& time, State state) {
   state_ = state;
   changed_.notify_all();
-  if (state == State::shut && server_) {
+  if (state == State::refuse && server_) {
     time.complete(server_->stop(time.clock().mono()));
     server_.reset();
   } else if (state == State::open && !server_) {
@@ -86,11 +86,11 @@ void Door::set(test::VirtualTime& time, State state) {
   }
 }
 
-asio::awaitable<http::Response> Door::answer(const http::Request& request) {
+asio::awaitable<http::Response> FaultyProxy::answer(const http::Request& request) {
   const bool watch = request.target.find("watch=true") != std::string::npos;
   asked.push_back(std::string(http::to_string(request.method)) + " " + std::string(request.path()) +
                   (watch ? " (watch)" : ""));
-  while (state_ == State::hole) co_await changed_.wait();
+  while (state_ == State::black_hole) co_await changed_.wait();
   http::Response response = co_await api_.handler()(request);
   replace_all(response.body, spoil);
   if (response.stream) response.stream = std::make_shared<Stream>(*this, response.stream);
@@ -98,39 +98,39 @@ asio::awaitable<http::Response> Door::answer(const http::Request& request) {
 }
 
 Replica::Replica(test::VirtualTime& time, const CloudSettings& settings)
-    : time_(time), daemon_(CloudService::make(time.executor(), settings, time.clock(), [this] {
-                             gave_up = true;
-                           }).value()) {
-  EXPECT_TRUE(daemon_->start());
+    : time_(time), service_(CloudService::make(time.executor(), settings, time.clock(), [this] {
+                              gave_up = true;
+                            }).value()) {
+  EXPECT_TRUE(service_->start());
 }
 
 Replica::~Replica() { stop(); }
 
 void Replica::stop() {
   if (std::exchange(stopped_, true)) return;
-  time_.complete(daemon_->stop(time_.clock().mono() + 5s));
+  time_.complete(service_->stop(time_.clock().mono() + 5s));
 }
 
 Cluster::Cluster()
     : api_(lab::ApiServer::open(time.executor(), time.clock(), Random(1),
                                 {.data = scratch_.path() / "data", .controllers = false})
                .value()),
-      door(time.executor(), *api_),
-      other_door(time.executor(), *api_),
+      proxy(time.executor(), *api_),
+      other_proxy(time.executor(), *api_),
       tasks_(time.executor()) {
   tasks_.spawn("api", api_->run());
   tasks_.spawn("beat", beat());
 }
 
 Cluster::~Cluster() {
-  door.set(time, Door::State::shut);
-  other_door.set(time, Door::State::shut);
+  proxy.set(time, FaultyProxy::State::refuse);
+  other_proxy.set(time, FaultyProxy::State::refuse);
   tasks_.cancel();
   time.complete(tasks_.join());
   api_->stop();
 }
 
-CloudSettings Cluster::settings(const Door& at) const {
+CloudSettings Cluster::settings(const FaultyProxy& at) const {
   const auto file = scratch_.path() / ("kubeconfig-" + std::to_string(at.port()));
   std::ofstream(file) << "current-context: c\n"
                       << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
@@ -219,9 +219,9 @@ bool Cluster::is_terminating(const std::string& pod) {
   return found && found->metadata.deletion_timestamp.has_value();
 }
 
-std::size_t Cluster::count(const Door& door, const std::string& start) {
+std::size_t Cluster::count(const FaultyProxy& proxy, const std::string& start) {
   return static_cast<std::size_t>(
-      std::count_if(door.asked.begin(), door.asked.end(),
+      std::count_if(proxy.asked.begin(), proxy.asked.end(),
                     [&start](const auto& line) { return line.starts_with(start); }));
 }
 

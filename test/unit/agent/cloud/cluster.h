@@ -21,16 +21,16 @@ namespace holdfast::agent {
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
 // A listener in front of the API server. It records the requests and can simulate faults.
-class Door {
+class FaultyProxy {
  public:
   enum class State : std::uint8_t {
     open,
-    shut,  // refuses connections and closes existing ones
-    hole,  // answers no request, and streams deliver nothing
-    mute,  // answers requests, but streams deliver nothing
+    refuse,      // refuses connections and closes existing ones
+    black_hole,  // answers no request, and streams deliver nothing
+    mute,        // answers requests, but streams deliver nothing
   };
 
-  Door(asio::any_io_executor executor, lab::ApiServer& api);
+  FaultyProxy(asio::any_io_executor executor, lab::ApiServer& api);
 
   void set(test::VirtualTime& time, State state);
   [[nodiscard]] std::uint16_t port() const { return port_; }
@@ -65,14 +65,14 @@ class Replica {
   Replica& operator=(const Replica&) = delete;
 
   void stop();
-  [[nodiscard]] CloudService& operator*() { return *daemon_; }
-  [[nodiscard]] CloudService* operator->() { return daemon_.get(); }
+  [[nodiscard]] CloudService& operator*() { return *service_; }
+  [[nodiscard]] CloudService* operator->() { return service_.get(); }
 
   bool gave_up = false;  // it has asked to be ended, for example after it lost its lease
 
  private:
   test::VirtualTime& time_;
-  std::unique_ptr<CloudService> daemon_;
+  std::unique_ptr<CloudService> service_;
   bool stopped_ = false;
 };
 
@@ -84,13 +84,13 @@ class Cluster {
   Cluster& operator=(const Cluster&) = delete;
 
   // The default settings, but without leader election and without a port for metrics.
-  [[nodiscard]] CloudSettings settings(const Door& door) const;
+  [[nodiscard]] CloudSettings settings(const FaultyProxy& proxy) const;
   [[nodiscard]] std::unique_ptr<Replica> replica() {
-    return std::make_unique<Replica>(time, settings(door));
+    return std::make_unique<Replica>(time, settings(proxy));
   }
 
-  // Sends a request to the API server directly, not through a door. Returns the body of the answer;
-  // a status of 300 or more fails the test.
+  // Sends a request to the API server directly, not through a proxy. Returns the body of the
+  // answer; a status of 300 or more fails the test.
   std::string ask(http::Method method, std::string target, std::string body = "",
                   std::string type = "application/json");
 
@@ -112,8 +112,8 @@ class Cluster {
   // The node's taints in order, each as "key:effect" with a space after it.
   [[nodiscard]] std::string taints(const std::string& name);
   [[nodiscard]] bool is_terminating(const std::string& pod);
-  // The number of requests at `door` that begin with `start`.
-  [[nodiscard]] static std::size_t count(const Door& door, const std::string& start);
+  // The number of requests at `proxy` that begin with `start`.
+  [[nodiscard]] static std::size_t count(const FaultyProxy& proxy, const std::string& start);
 
   test::VirtualTime time;
 
@@ -122,8 +122,8 @@ class Cluster {
   std::unique_ptr<lab::ApiServer> api_;
 
  public:
-  Door door;
-  Door other_door;
+  FaultyProxy proxy;
+  FaultyProxy other_proxy;
   bool renewing = true;  // with false, no node renews its lease
 
  private:

@@ -74,7 +74,7 @@ TEST(ControllerRunner, OutcomesComeBackToTheMachine) {
   });
 }
 
-TEST(ControllerRunner, PausedItJudgesNobody) {
+TEST(ControllerRunner, PausedItMakesNoDecisions) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const SystemClock clock;
     FakePerformer performer(context.get_executor());

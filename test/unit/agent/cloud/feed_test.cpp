@@ -116,7 +116,7 @@ TEST(Feed, AListThatDoesNotFitIsTakenBack) {
   CloudMemory memory({.heap_bytes = 100}, [&heap] { return heap; });
   int refused = 0;
   auto feed = make_feed(log);
-  feed.keep_within(memory, [&refused] { ++refused; });
+  feed.limit_memory(memory, [&refused] { ++refused; });
   const std::string large = item(std::string(100'000, 'l'));
   ASSERT_TRUE(feed.try_page({item("a")}, true, {}));
   feed.end_list("1");

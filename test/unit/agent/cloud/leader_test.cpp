@@ -17,26 +17,26 @@ class Leadership : public testing::Test {
     for (const char* name : {"a", "b", "c", "d", "e"}) cluster.add_node(name);
   }
 
-  std::unique_ptr<Replica> start(Door& door, double qps = 1000) {
-    CloudSettings settings = cluster.settings(door);
+  std::unique_ptr<Replica> start(FaultyProxy& proxy, double qps = 1000) {
+    CloudSettings settings = cluster.settings(proxy);
     settings.leader.elect = true;
     settings.requests.qps = qps;
     if (qps < 1000) settings.requests.burst = 1;
     return std::make_unique<Replica>(cluster.time, settings);
   }
   void start_both(double qps = 1000) {
-    first = start(cluster.door, qps);
+    first = start(cluster.proxy, qps);
     cluster.time.run(1s);
-    second = start(cluster.other_door, qps);
+    second = start(cluster.other_proxy, qps);
     cluster.time.run(30s);
     EXPECT_TRUE((*first)->leads());
     EXPECT_FALSE((*second)->leads());
   }
 
-  // The number of writes at `door`, without those of the election (its lease and its events).
-  static std::size_t writes(const Door& door) {
+  // The number of writes at `proxy`, without those of the election (its lease and its events).
+  static std::size_t writes(const FaultyProxy& proxy) {
     std::size_t found = 0;
-    for (const std::string& line : door.asked) {
+    for (const std::string& line : proxy.asked) {
       const bool reads = line.starts_with("GET");
       const bool own = line.find("/namespaces/kube-system/") != std::string::npos;
       if (!reads && !own) ++found;
@@ -45,8 +45,8 @@ class Leadership : public testing::Test {
   }
   [[nodiscard]] auto deletions(const std::string& pod) const {
     const std::string line = "DELETE " + pods + "/" + pod;
-    return std::count(cluster.door.asked.begin(), cluster.door.asked.end(), line) +
-           std::count(cluster.other_door.asked.begin(), cluster.other_door.asked.end(), line);
+    return std::count(cluster.proxy.asked.begin(), cluster.proxy.asked.end(), line) +
+           std::count(cluster.other_proxy.asked.begin(), cluster.other_proxy.asked.end(), line);
   }
 
   // The time when the node's last taint was added, which is the NoExecute one.
@@ -73,7 +73,7 @@ TEST_F(Leadership, AFollowerKeepsUpAndWritesNothing) {
   cluster.silence("a");
   EXPECT_TRUE(cluster.time.run_until(2min, [this] { return cluster.is_terminating("p"); }));
   cluster.time.run(1min);
-  EXPECT_EQ(writes(cluster.other_door), 0u);
+  EXPECT_EQ(writes(cluster.other_proxy), 0u);
   EXPECT_EQ((*second)->controller().fleet().size(), 5u);
   EXPECT_EQ((*second)->controller().pods().size(), 1u);
   EXPECT_EQ(deletions("p"), 1);
@@ -91,7 +91,7 @@ TEST_F(Leadership, AnOrderlyStopHandsOverWithinTwoSeconds) {
   first->stop();
   EXPECT_TRUE(cluster.time.run_until(10s, [this] { return (*second)->lifecycle().has_started(); }));
   EXPECT_LE(cluster.time.clock().mono() - begin, 500ms);
-  EXPECT_TRUE((*first)->verdict());
+  EXPECT_TRUE((*first)->final_status());
   EXPECT_NE(lease().spec.holder_identity, old);
   EXPECT_EQ(lease().spec.lease_transitions, 1);
   const std::string events =
@@ -107,13 +107,13 @@ TEST_F(Leadership, AStopDoesNotWaitForAnswersThatNeverCome) {
   cluster.add_pod("p", "a");
   cluster.silence("a");
   EXPECT_TRUE(cluster.time.run_until(2min, [this] { return cluster.ready("a") == "Unknown"; }));
-  cluster.door.set(cluster.time, Door::State::hole);
+  cluster.proxy.set(cluster.time, FaultyProxy::State::black_hole);
   const MonoTime begin = cluster.time.clock().mono();
   first->stop();
   EXPECT_LE(cluster.time.clock().mono() - begin, 2s);
 }
 
-// Shutting the door stops all requests of the leader in the middle of a wave of evictions, as
+// Closing the proxy stops all requests of the leader in the middle of a wave of evictions, as
 // kill -9 would. The new leader evicts each remaining pod once and not before its time.
 TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
   for (int index = 0; index < 40; ++index) {
@@ -122,11 +122,11 @@ TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
   start_both(4);
   cluster.silence("a");
   cluster.silence("b");
-  const auto some = [this] { return Cluster::count(cluster.door, "DELETE") >= 5; };
+  const auto some = [this] { return Cluster::count(cluster.proxy, "DELETE") >= 5; };
   ASSERT_TRUE(cluster.time.run_until(10min, some));
-  cluster.door.set(cluster.time, Door::State::shut);
+  cluster.proxy.set(cluster.time, FaultyProxy::State::refuse);
   const WallTime tainted[] = {tainted_at("a"), tainted_at("b")};
-  const std::size_t before = Cluster::count(cluster.door, "DELETE");
+  const std::size_t before = Cluster::count(cluster.proxy, "DELETE");
   EXPECT_LT(before, 20u);
   const MonoTime killed = cluster.time.clock().mono();
   EXPECT_TRUE(
@@ -135,7 +135,7 @@ TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
   // to take it up to 4.4 s after it has expired.
   EXPECT_LE(cluster.time.clock().mono() - killed, 24s);
   const auto all = [this, before] {
-    return before + Cluster::count(cluster.other_door, "DELETE") >= 40;
+    return before + Cluster::count(cluster.other_proxy, "DELETE") >= 40;
   };
   EXPECT_TRUE(cluster.time.run_until(10min, all));
   cluster.time.run(2min);
@@ -153,19 +153,19 @@ TEST_F(Leadership, AKilledLeadersWaveIsFinishedOnceAndNotTooEarly) {
 
 TEST_F(Leadership, ALeaderWhoIsCutOffEndsItself) {
   start_both();
-  cluster.door.set(cluster.time, Door::State::hole);
+  cluster.proxy.set(cluster.time, FaultyProxy::State::black_hole);
   EXPECT_TRUE(cluster.time.run_until(13s, [this] { return first->gave_up; }));
-  const Status verdict = (*first)->verdict();
-  ASSERT_FALSE(verdict);
-  EXPECT_TRUE(verdict.error().what.starts_with("leader election lost: not renewed within 10s"))
-      << verdict.error().what;
+  const Status final_status = (*first)->final_status();
+  ASSERT_FALSE(final_status);
+  EXPECT_TRUE(final_status.error().what.starts_with("leader election lost: not renewed within 10s"))
+      << final_status.error().what;
   EXPECT_FALSE((*first)->leads());
-  cluster.door.set(cluster.time, Door::State::open);
-  const std::size_t before = writes(cluster.door);
+  cluster.proxy.set(cluster.time, FaultyProxy::State::open);
+  const std::size_t before = writes(cluster.proxy);
   cluster.silence("a");
   EXPECT_TRUE(cluster.time.run_until(3min, [this] { return cluster.ready("a") == "Unknown"; }));
-  EXPECT_EQ(writes(cluster.door), before) << "it is over";
-  EXPECT_GT(writes(cluster.other_door), 0u);
+  EXPECT_EQ(writes(cluster.proxy), before) << "it is over";
+  EXPECT_GT(writes(cluster.other_proxy), 0u);
 }
 
 TEST_F(Leadership, WhoseLeaseIsTakenEndsAtOnce) {
@@ -174,7 +174,7 @@ TEST_F(Leadership, WhoseLeaseIsTakenEndsAtOnce) {
               R"({"spec":{"holderIdentity":"somebody","leaseDurationSeconds":15}})",
               "application/merge-patch+json");
   EXPECT_TRUE(cluster.time.run_until(3s, [this] { return first->gave_up; }));
-  EXPECT_EQ((*first)->verdict().error().what,
+  EXPECT_EQ((*first)->final_status().error().what,
             "leader election lost: the lease is held by somebody");
 }
 

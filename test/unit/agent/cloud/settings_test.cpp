@@ -20,7 +20,6 @@ Result<CloudPlan> plan(std::vector<const char*> flags) {
 TEST(CloudSettings, DefaultsAreUpstreams) {
   const auto found = plan({});
   ASSERT_TRUE(found);
-  const lifecycle::Options rules;
   EXPECT_EQ(found->rules.monitor_period, 5s);
   EXPECT_EQ(found->rules.monitor_grace, 50s);
   EXPECT_EQ(found->rules.startup_grace, 60s);

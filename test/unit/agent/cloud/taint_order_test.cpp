@@ -18,7 +18,7 @@ std::string name_of(int index) { return "n" + std::to_string(index); }
 class TaintOrder : public testing::Test {
  protected:
   void start() {
-    CloudSettings settings = cluster.settings(cluster.door);
+    CloudSettings settings = cluster.settings(cluster.proxy);
     settings.requests.qps = 20;
     settings.requests.burst = 1;
     settings.concurrent_node_updates = at_once;
@@ -42,7 +42,7 @@ class TaintOrder : public testing::Test {
 
   // Whether at least `count` node statuses were written.
   [[nodiscard]] bool wrote_statuses(int count) const {
-    const auto& asked = cluster.door.asked;
+    const auto& asked = cluster.proxy.asked;
     return std::count_if(asked.begin(), asked.end(), [](const auto& line) {
              return line.starts_with("PATCH") && line.ends_with("/status");
            }) >= count;
@@ -74,9 +74,9 @@ TEST_F(TaintOrder, TheTaintOfANodeFollowsItsStatusAtOnce) {
   start();
   silence(silent);
   ASSERT_TRUE(cluster.time.run_until(2min, [this] { return wrote_statuses(1); }));
-  cluster.door.set(cluster.time, Door::State::mute);
+  cluster.proxy.set(cluster.time, FaultyProxy::State::mute);
   cluster.time.run(10s);
-  const auto& asked = cluster.door.asked;
+  const auto& asked = cluster.proxy.asked;
   for (int index = 0; index < silent; ++index) {
     SCOPED_TRACE(name_of(index));
     const std::string node = "PATCH /api/v1/nodes/" + name_of(index);
@@ -95,15 +95,15 @@ TEST_F(TaintOrder, TheTaintOfANodeFollowsItsStatusAtOnce) {
 TEST_F(TaintOrder, ASilentNodeCostsThreeRequests) {
   add_nodes(0, living + silent);
   start();
-  const std::size_t before = cluster.door.asked.size();
+  const std::size_t before = cluster.proxy.asked.size();
   silence(silent);
   ASSERT_TRUE(cluster.time.run_until(2min, [this] { return wrote_statuses(silent); }));
   cluster.time.run(1s);
   EXPECT_EQ(tainted("NoSchedule"), silent);
-  const std::size_t end = cluster.door.asked.size();
+  const std::size_t end = cluster.proxy.asked.size();
   std::size_t of_nodes = 0;
   for (std::size_t at = before; at < end; ++at) {
-    const std::string& line = cluster.door.asked[at];
+    const std::string& line = cluster.proxy.asked[at];
     const bool event = line.find("/events") != std::string::npos;
     const bool watch = line.ends_with("(watch)");
     if (!event && !watch) ++of_nodes;
@@ -116,16 +116,16 @@ TEST_F(TaintOrder, ASilentNodeCostsThreeRequests) {
 TEST_F(TaintOrder, AllSilentNodesAreMarkedAndTaintedWithinThreeSeconds) {
   constexpr int many = 150;
   add_nodes(0, 500);
-  CloudSettings settings = cluster.settings(cluster.door);
+  CloudSettings settings = cluster.settings(cluster.proxy);
   settings.requests.qps = 100;
   settings.requests.burst = 200;
   replica = std::make_unique<Replica>(cluster.time, settings);
   cluster.time.run(30s);
-  const std::size_t before = cluster.door.asked.size();
+  const std::size_t before = cluster.proxy.asked.size();
   silence(many);
   ASSERT_TRUE(cluster.time.run_until(2min, [this] { return wrote_statuses(1); }));
   const auto tainted_all = [this, before] {
-    const auto since = std::span(cluster.door.asked).subspan(before);
+    const auto since = std::span(cluster.proxy.asked).subspan(before);
     return std::count_if(since.begin(), since.end(), [](const auto& line) {
              return line.starts_with("PATCH /api/v1/nodes/") && !line.ends_with("/status");
            }) >= many;

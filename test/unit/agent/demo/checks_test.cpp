@@ -11,19 +11,19 @@
 namespace holdfast::agent::demo {
 namespace {
 
-using Check = CheckResult (*)(const History&, const Cast&);
+using Check = CheckResult (*)(const History&, const DemoSetup&);
 
 TEST(DemoChecks, AGoodRunHoldsEveryPromise) {
-  std::vector<CheckResult> broken = judge(good_run(), good_cast());
+  std::vector<CheckResult> broken = run_checks(good_run(), good_setup());
   EXPECT_EQ(broken.size(), 17u);
-  std::erase_if(broken, [](const CheckResult& verdict) { return verdict.held; });
+  std::erase_if(broken, [](const CheckResult& result) { return result.held; });
   EXPECT_EQ(broken, std::vector<CheckResult>());
 }
 
 TEST(DemoChecks, ARunThatSawNothingHoldsNone) {
   std::vector<std::string> held;
-  for (const CheckResult& verdict : judge(History(), good_cast())) {
-    if (verdict.held) held.push_back(verdict.promise);
+  for (const CheckResult& result : run_checks(History(), good_setup())) {
+    if (result.held) held.push_back(result.promise);
   }
   EXPECT_EQ(held,
             std::vector<std::string>{"Every program ends in order, and nothing is left running"});
@@ -41,9 +41,9 @@ class DemoChecksSpoiled : public testing::TestWithParam<Spoiled> {};
 TEST_P(DemoChecksSpoiled, IsNoticed) {
   History history = good_run();
   GetParam().spoil(history);
-  const CheckResult verdict = GetParam().check(history, good_cast());
-  EXPECT_FALSE(verdict.held);
-  EXPECT_EQ(verdict.detail, GetParam().detail);
+  const CheckResult result = GetParam().check(history, good_setup());
+  EXPECT_FALSE(result.held);
+  EXPECT_EQ(result.detail, GetParam().detail);
 }
 
 PodSeen last_of(const History& history, const std::string& uid) {
@@ -111,13 +111,13 @@ const Spoiled spoiled[] = {
      "it ended 1 times; before the link was restored it was not started again"},
     {"the_connected_node_is_disturbed", check_connected_undisturbed,
      [](History& history) { history.processes[3].ended = at(11); }, "process 14 ended at 11.0 s"},
-    {"the_autonomous_node_is_to_evict", check_autonomous_shown,
+    {"the_autonomous_node_is_to_evict", check_autonomous_marked_unknown,
      [](History& history) {
        history.nodes.push_back(
            {at(18), "edge-a", "Unknown", {"node.kubernetes.io/unreachable:NoExecute"}});
      },
      "it had the taint node.kubernetes.io/unreachable:NoExecute"},
-    {"the_outage_is_not_shown", check_autonomous_shown,
+    {"the_outage_is_not_shown", check_autonomous_marked_unknown,
      [](History& history) {
        std::erase_if(history.nodes, [](const NodeSeen& node) { return node.ready == "Unknown"; });
      },
@@ -179,16 +179,16 @@ const Spoiled spoiled[] = {
      "edge-a: write 7 was accepted 1 times and ended 2 times"},
     {"nothing_was_journalled", check_journal, [](History& history) { history.journal.clear(); },
      "edge-a has journalled no write during the outage"},
-    {"a_node_stays_tainted", check_whole_again,
+    {"a_node_stays_tainted", check_recovered,
      [](History& history) {
        history.nodes.push_back({at(39), "edge-b", "True", {"a:NoSchedule"}});
      },
      "edge-b is tainted"},
-    {"a_write_waits_for_ever", check_whole_again,
+    {"a_write_waits_for_ever", check_recovered,
      [](History& history) { history.links.back().outbox = 1; }, "edge-a has unsent writes"},
-    {"a_replica_is_missing", check_whole_again,
+    {"a_replica_is_missing", check_recovered,
      [](History& history) { history.replicas.back().ready = 3; }, "3 of 4 replicas are ready"},
-    {"the_protected_pod_must_leave", check_room_made,
+    {"the_protected_pod_must_leave", check_preemption,
      [](History& history) {
        PodSeen pod = then(history, "guarded", 41);
        pod.at += std::chrono::milliseconds(200);
@@ -198,25 +198,25 @@ const Spoiled spoiled[] = {
        history.pods.insert(later, pod);
      },
      "guarded had to leave"},
-    {"a_victim_is_missing", check_room_made,
+    {"a_victim_is_missing", check_preemption,
      [](History& history) {
        std::erase_if(history.pods, [](const PodSeen& pod) {
          return pod.name == "batch-2" && (pod.deleting || pod.gone);
        });
      },
      "1 pod had to leave"},
-    {"nothing_was_promised", check_room_made,
+    {"nothing_was_promised", check_preemption,
      [](History& history) {
        for (PodSeen& pod : history.pods) pod.nominated.clear();
      },
      "it was never nominated to edge-c"},
-    {"the_important_pod_does_not_run", check_room_made,
+    {"the_important_pod_does_not_run", check_preemption,
      [](History& history) {
        std::erase_if(history.pods,
                      [](const PodSeen& pod) { return pod.name == "vip" && pod.ready; });
      },
      "it never ran there"},
-    {"nobody_was_protected", check_room_made,
+    {"nobody_was_protected", check_preemption,
      [](History& history) {
        std::erase_if(history.pods, [](const PodSeen& pod) { return pod.name == "guarded"; });
      },
@@ -247,38 +247,38 @@ const Spoiled spoiled[] = {
        std::erase_if(history.pods, [](const PodSeen& pod) { return pod.at > at(43); });
      },
      "no pod was evicted"},
-    {"a_pod_is_evicted_in_the_dark", check_darkness_spares,
+    {"a_pod_is_evicted_in_the_dark", check_total_outage_evicts_nothing,
      [](History& history) {
        PodSeen pod = then(history, "app-south-3", 62);
        pod.deleting = true;
        history.pods.push_back(pod);
      },
      "web-app-south-3 was evicted after all links were cut"},
-    {"the_other_site_is_evicted", check_darkness_spares,
+    {"the_other_site_is_evicted", check_total_outage_evicts_nothing,
      [](History& history) {
        PodSeen pod = then(history, "app-north-2", 58);
        pod.deleting = true;
        history.pods.push_back(pod);
      },
      "web-app-north-2 was evicted"},
-    {"nobody_is_left_to_be_spared", check_darkness_spares,
+    {"nobody_is_left_to_be_spared", check_total_outage_evicts_nothing,
      [](History& history) {
        std::erase_if(history.pods, [](const PodSeen& pod) {
          return pod.node.starts_with("north") || pod.node == "south-3";
        });
      },
      "no pod was left to keep"},
-    {"a_site_stays_tainted", check_sites_whole,
+    {"a_site_stays_tainted", check_sites_recovered,
      [](History& history) { node_seen(history, "north-3", 68).taints = {"a:NoSchedule"}; },
      "north-3 is tainted"},
-    {"a_site_stays_silent", check_sites_whole,
+    {"a_site_stays_silent", check_sites_recovered,
      [](History& history) { node_seen(history, "south-2", 68).ready = "Unknown"; },
      "south-2 is not Ready"},
-    {"an_agent_crashes_at_its_end", check_nothing_left,
-     [](History& history) { history.bad_ends = {"edge-a ended by signal 6"}; },
+    {"an_agent_crashes_at_its_end", check_cleanup,
+     [](History& history) { history.abnormal_exits = {"edge-a ended by signal 6"}; },
      "edge-a ended by signal 6"},
-    {"a_process_is_left", check_nothing_left,
-     [](History& history) { history.left_running = {4711}; }, "process 4711 is still there"},
+    {"a_process_is_left", check_cleanup, [](History& history) { history.left_running = {4711}; },
+     "process 4711 is still there"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Runs, DemoChecksSpoiled, testing::ValuesIn(spoiled),
@@ -287,9 +287,9 @@ INSTANTIATE_TEST_SUITE_P(Runs, DemoChecksSpoiled, testing::ValuesIn(spoiled),
 TEST(DemoChecks, AVersionMayGoBackWithARelist) {
   History history = good_run();
   history.versions.push_back({at(20), "edge-a /api/v1/pods", true, 5});
-  const CheckResult verdict = check_versions_grow(history, good_cast());
-  EXPECT_TRUE(verdict.held);
-  EXPECT_EQ(verdict.detail, "7 versions seen by 3 clients, 1 relists, 410 was answered 0 times");
+  const CheckResult result = check_versions_grow(history, good_setup());
+  EXPECT_TRUE(result.held);
+  EXPECT_EQ(result.detail, "7 versions seen by 3 clients, 1 relists, 410 was answered 0 times");
 }
 
 }  // namespace

@@ -63,15 +63,15 @@ NodeSeen site_node(int when, const std::string& name, const std::string& ready,
 
 // The second act: two nodes of the first site are evicted before the whole site is dark.
 void add_sites(History& history) {
-  history.marks.insert(history.marks.end(), {{at(42), Deed::sites_open},
-                                             {at(44), Deed::site_cut},
-                                             {at(54), Deed::all_cut},
-                                             {at(60), Deed::all_dark},
-                                             {at(66), Deed::all_restored},
-                                             {at(70), Deed::closed}});
-  const Cast cast = good_cast();
+  history.marks.insert(history.marks.end(), {{at(42), DemoEvent::sites_open},
+                                             {at(44), DemoEvent::site_cut},
+                                             {at(54), DemoEvent::all_cut},
+                                             {at(60), DemoEvent::all_unknown},
+                                             {at(66), DemoEvent::all_restored},
+                                             {at(70), DemoEvent::closed}});
+  const DemoSetup setup = good_setup();
   auto& nodes = history.nodes;
-  for (const std::string& node : cast.nodes_of_both()) {
+  for (const std::string& node : setup.nodes_of_both()) {
     nodes.push_back(site_node(43, node, "True", {}));
     PodSeen app = pod(43, "app-" + node, node);
     app.owner.clear();
@@ -86,13 +86,13 @@ void add_sites(History& history) {
     evicted.deleting = true;
     history.pods.push_back(evicted);
   }
-  for (const std::string& node : cast.nodes_of_both()) {
+  for (const std::string& node : setup.nodes_of_both()) {
     nodes.push_back(site_node(60, node, "Unknown", {unreachable_no_schedule}));
     nodes.push_back(site_node(68, node, "True", {}));
   }
 }
 
-PodSeen crowd_pod(int when, const std::string& name, const std::string& node) {
+PodSeen filler_pod(int when, const std::string& name, const std::string& node) {
   PodSeen made = pod(when, name, node);
   made.name = name;
   made.owner = name.starts_with("batch") ? "ReplicaSet" : "";
@@ -101,42 +101,43 @@ PodSeen crowd_pod(int when, const std::string& name, const std::string& node) {
 
 // Before the second act: two pods are evicted to make room for an important one.
 void add_room(History& history) {
-  history.marks.insert(history.marks.end(), {{at(41), Deed::crowded, {"edge-c"}},
-                                             {at(41), Deed::vip_posted, {"edge-c"}},
-                                             {at(42), Deed::room_made, {"edge-c"}}});
+  history.marks.insert(history.marks.end(), {{at(41), DemoEvent::node_full, {"edge-c"}},
+                                             {at(41), DemoEvent::vip_posted, {"edge-c"}},
+                                             {at(42), DemoEvent::preempted, {"edge-c"}}});
   auto& pods = history.pods;
   for (const char* name : {"batch-1", "batch-2", "guarded"}) {
-    pods.push_back(crowd_pod(41, name, "edge-c"));
+    pods.push_back(filler_pod(41, name, "edge-c"));
   }
   const auto later = [](PodSeen pod, int tenths) {
     pod.at = at(41) + tenths * std::chrono::milliseconds(100);
     return pod;
   };
-  PodSeen vip = crowd_pod(41, "vip", "");
+  PodSeen vip = filler_pod(41, "vip", "");
   vip.ready = false;
   vip.nominated = "edge-c";
   pods.push_back(later(vip, 1));
   for (const char* name : {"batch-1", "batch-2"}) {
-    PodSeen victim = crowd_pod(41, name, "edge-c");
+    PodSeen victim = filler_pod(41, name, "edge-c");
     victim.deleting = true;
     pods.push_back(later(victim, 2));
     victim.gone = true;
     pods.push_back(later(victim, 3));
   }
-  pods.push_back(later(crowd_pod(41, "vip", "edge-c"), 5));
-  pods.push_back(later(crowd_pod(41, "batch-3", "edge-a"), 6));
-  pods.push_back(later(crowd_pod(41, "batch-4", "edge-b"), 7));
+  pods.push_back(later(filler_pod(41, "vip", "edge-c"), 5));
+  pods.push_back(later(filler_pod(41, "batch-3", "edge-a"), 6));
+  pods.push_back(later(filler_pod(41, "batch-4", "edge-b"), 7));
 }
 
 }  // namespace
 
 History good_run() {
   History history;
-  history.marks = {{at(8), Deed::steady},        {at(10), Deed::cut, {"edge-a", "edge-b"}},
-                   {at(12), Deed::agent_killed}, {at(13), Deed::agent_back},
-                   {at(14), Deed::pod_killed},   {at(30), Deed::restored},
-                   {at(40), Deed::ended}};
-  for (const std::string& node : Cast().nodes()) add_node(history, node);
+  history.marks = {
+      {at(8), DemoEvent::steady},        {at(10), DemoEvent::cut, {"edge-a", "edge-b"}},
+      {at(12), DemoEvent::agent_killed}, {at(13), DemoEvent::agent_back},
+      {at(14), DemoEvent::pod_killed},   {at(30), DemoEvent::restored},
+      {at(40), DemoEvent::ended}};
+  for (const std::string& node : DemoSetup().nodes()) add_node(history, node);
   history.nodes.push_back({at(17), "edge-a", "Unknown", {unreachable_no_schedule}});
   history.nodes.push_back(
       {at(17), "edge-b", "Unknown", {unreachable_no_schedule, unreachable_no_execute}});
@@ -155,12 +156,12 @@ History good_run() {
   return history;
 }
 
-Cast good_cast() {
-  Cast cast;
-  cast.replicas = 4;
-  cast.killed_pod = "a1";
-  cast.site_nodes = 3;
-  return cast;
+DemoSetup good_setup() {
+  DemoSetup setup;
+  setup.replicas = 4;
+  setup.killed_pod = "a1";
+  setup.site_nodes = 3;
+  return setup;
 }
 
 }  // namespace holdfast::agent::demo

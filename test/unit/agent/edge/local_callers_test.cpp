@@ -45,7 +45,7 @@ class LocalCallersTest : public testing::Test {
   }
 
   static bool acts(LocalCallers& callers, const net::SocketOwner& owner) {
-    return callers.acts_as_node({.address = "127.0.0.1", .owner = owner}).has_value();
+    return callers.check_acts_as_node({.address = "127.0.0.1", .owner = owner}).has_value();
   }
 
   EdgeOptions options_;
@@ -66,14 +66,14 @@ TEST_F(LocalCallersTest, OnlyAProcessOfTheHostDoes) {
   const std::pair<std::uint64_t, bool> rows[] = {{100, true},  {101, false}, {102, false},
                                                  {103, false}, {104, true},  {105, false},
                                                  {106, false}};
-  LocalCallers judge = callers();
+  LocalCallers classifier = callers();
   for (const auto& [inode, good] : rows) {
-    EXPECT_EQ(acts(judge, {.uid = 0, .inode = inode, .cookie = inode}), good) << inode;
-    EXPECT_FALSE(acts(judge, {.uid = 1000, .inode = inode, .cookie = inode})) << inode;
+    EXPECT_EQ(acts(classifier, {.uid = 0, .inode = inode, .cookie = inode}), good) << inode;
+    EXPECT_FALSE(acts(classifier, {.uid = 1000, .inode = inode, .cookie = inode})) << inode;
   }
   options_.trust_host_network_pods = true;
-  EXPECT_TRUE(acts(judge, {.uid = 0, .inode = 101, .cookie = 101}));
-  EXPECT_FALSE(acts(judge, {.uid = 0, .inode = 102, .cookie = 102}));
+  EXPECT_TRUE(acts(classifier, {.uid = 0, .inode = 101, .cookie = 101}));
+  EXPECT_FALSE(acts(classifier, {.uid = 0, .inode = 102, .cookie = 102}));
 }
 
 // Without permission to see other processes, the cgroup of the socket alone decides.
@@ -85,10 +85,10 @@ TEST_F(LocalCallersTest, WhoIsNotFoundIsOfTheHostOnlyWhereProcessesAreHidden) {
   for (const bool sees_all : {false, true}) {
     SCOPED_TRACE(sees_all);
     if (sees_all) add(1, "systemd", 99, "/init.scope");
-    LocalCallers judge = callers();
-    EXPECT_EQ(acts(judge, kubelet), !sees_all);
-    EXPECT_FALSE(acts(judge, pod));
-    EXPECT_FALSE(acts(judge, nowhere));
+    LocalCallers classifier = callers();
+    EXPECT_EQ(acts(classifier, kubelet), !sees_all);
+    EXPECT_FALSE(acts(classifier, pod));
+    EXPECT_FALSE(acts(classifier, nowhere));
   }
 }
 
@@ -97,9 +97,9 @@ TEST_F(LocalCallersTest, ACookieIsNoInode) {
   add(1, "systemd", 99, "/init.scope");
   add(10, "kubelet", 100, "/system.slice/kubelet.service");
   add(11, "containerd", 101, "/system.slice/containerd.service");
-  LocalCallers judge = callers();
-  EXPECT_TRUE(acts(judge, {.uid = 0, .inode = 100, .cookie = 101}));
-  EXPECT_FALSE(acts(judge, {.uid = 0, .inode = 101}));
+  LocalCallers classifier = callers();
+  EXPECT_TRUE(acts(classifier, {.uid = 0, .inode = 100, .cookie = 101}));
+  EXPECT_FALSE(acts(classifier, {.uid = 0, .inode = 101}));
 }
 
 TEST_F(LocalCallersTest, ARelayThatFloodsKeepsNobodyElseOut) {
@@ -112,11 +112,11 @@ TEST_F(LocalCallersTest, ARelayThatFloodsKeepsNobodyElseOut) {
   }
   proc::HolderLimits limits;
   limits.each = {.burst = 2000, .per_second = 0};
-  LocalCallers judge = callers(limits);
+  LocalCallers classifier = callers(limits);
   for (std::uint64_t inode = 1000; inode < 1500; ++inode) {
-    EXPECT_FALSE(acts(judge, {.uid = 0, .inode = inode, .cookie = inode}));
+    EXPECT_FALSE(acts(classifier, {.uid = 0, .inode = inode, .cookie = inode}));
   }
-  EXPECT_TRUE(acts(judge, {.uid = 0, .inode = 100, .cookie = 100}));
+  EXPECT_TRUE(acts(classifier, {.uid = 0, .inode = 100, .cookie = 100}));
 }
 
 // If the node itself runs in a container, its processes are in cgroups below that container.
@@ -127,10 +127,10 @@ TEST_F(LocalCallersTest, TheContainerThatTheNodeIsDoesNotCount) {
   add(12, "sh", 102, "/docker/0b");
   std::filesystem::create_directories(proc() / "self");
   std::ofstream(proc() / "self" / "cgroup") << "0::/docker/0a/holdfast.service\n";
-  LocalCallers judge = callers();
-  EXPECT_TRUE(acts(judge, {.uid = 0, .inode = 100, .cookie = 100}));
-  EXPECT_FALSE(acts(judge, {.uid = 0, .inode = 101, .cookie = 101}));
-  EXPECT_FALSE(acts(judge, {.uid = 0, .inode = 102, .cookie = 102}));
+  LocalCallers classifier = callers();
+  EXPECT_TRUE(acts(classifier, {.uid = 0, .inode = 100, .cookie = 100}));
+  EXPECT_FALSE(acts(classifier, {.uid = 0, .inode = 101, .cookie = 101}));
+  EXPECT_FALSE(acts(classifier, {.uid = 0, .inode = 102, .cookie = 102}));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "agent/ctl/source.h"
 #include "test/support/system_loop.h"
 #include "test/unit/agent/edge/cache_run.h"
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::cached {
 namespace {
@@ -77,9 +77,10 @@ class OutageReadinessTest : public testing::Test {
 TEST_F(OutageReadinessTest, ReadsWhatTheScopesHold) {
   Agent run(context_, dir_.path());
   const WallTime now = run.clock.wall();
-  EXPECT_EQ(listed(judge_node(run.scopes, now)), "the node's list of pods was never received");
+  EXPECT_EQ(listed(check_node_readiness(run.scopes, now)),
+            "the node's list of pods was never received");
   fill_node(run);
-  EXPECT_EQ(listed(judge_node(run.scopes, now)),
+  EXPECT_EQ(listed(check_node_readiness(run.scopes, now)),
             "n: good mapless(config_map: ConfigMap ns/other was never received) "
             "tokenless(token_missing: its token was never received)");
 
@@ -90,16 +91,17 @@ TEST_F(OutageReadinessTest, ReadsWhatTheScopesHold) {
       .status = 201, .content_type = {}, .bytes = request, .expires = now + 1h};
   ASSERT_TRUE(run.scopes.put_answer(
       "node", "token /api/v1/namespaces/ns/serviceaccounts/default/token 00", token));
-  const auto node = judge_node(run.scopes, now);
+  const auto node = check_node_readiness(run.scopes, now);
   EXPECT_EQ(listed(node),
             "n: good mapless(config_map: ConfigMap ns/other does not exist) tokenless");
   EXPECT_EQ(node->pods.back().until, now + 1h);
 
   ASSERT_TRUE(run.scopes.open(scope_of("services")));
-  EXPECT_NE(listed(judge_node(run.scopes, now)).find("the list of Services was never received"),
-            std::string::npos);
+  EXPECT_NE(
+      listed(check_node_readiness(run.scopes, now)).find("the list of Services was never received"),
+      std::string::npos);
   fill(run, scope_of("services"), "Service", {});
-  EXPECT_EQ(listed(judge_node(run.scopes, now)), listed(node));
+  EXPECT_EQ(listed(check_node_readiness(run.scopes, now)), listed(node));
 }
 
 TEST_F(OutageReadinessTest, AnotherOwnersCacheIsOfNoUse) {
@@ -108,7 +110,8 @@ TEST_F(OutageReadinessTest, AnotherOwnersCacheIsOfNoUse) {
   store::ScopeKey theirs = scope_of("configmaps");
   theirs.owner = "somebody";
   fill(run, theirs, "ConfigMap", {{key("other"), R"({"metadata":{"name":"other"}})"}});
-  EXPECT_NE(listed(judge_node(run.scopes, run.clock.wall())).find("ns/other was never received"),
+  EXPECT_NE(listed(check_node_readiness(run.scopes, run.clock.wall()))
+                .find("ns/other was never received"),
             std::string::npos);
 }
 
@@ -138,10 +141,10 @@ TEST_F(OutageReadinessTest, HoldfastctlReadsADeadAgentsFiles) {
 }
 
 TEST(OutageReadinessPage, SaysWhenItCannotTell) {
-  uplink::Site site;
-  EXPECT_NE(site.admin("/v1/ready").find("\"known\":false"), std::string::npos);
-  EXPECT_EQ(site.metric("holdfast_edge_outage_readiness_known"), std::vector<std::string>{" 0"});
-  EXPECT_EQ(site.metric("holdfast_edge_pods_not_ready_for_outage").size(),
+  uplink::UplinkFixture fixture;
+  EXPECT_NE(fixture.admin("/v1/ready").find("\"known\":false"), std::string::npos);
+  EXPECT_EQ(fixture.metric("holdfast_edge_outage_readiness_known"), std::vector<std::string>{" 0"});
+  EXPECT_EQ(fixture.metric("holdfast_edge_pods_not_ready_for_outage").size(),
             sync::autonomy::obstacles);
 }
 

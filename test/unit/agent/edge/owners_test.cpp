@@ -69,7 +69,8 @@ TEST(Owners, TheirNumberIsLimited) {
 TEST(Owners, HaveTheNamesThatCallersHave) {
   http::Request request;
   request.headers.add("Authorization", "Bearer abc");
-  EXPECT_EQ(identify(request, EdgeOptions{}, NodeProof{}).value().owner, owner_of("Bearer abc"));
+  EXPECT_EQ(identify(request, EdgeOptions{}, NodeAuthentication{}).value().owner,
+            owner_of("Bearer abc"));
 }
 
 }  // namespace

@@ -7,17 +7,17 @@
 namespace holdfast::agent {
 namespace {
 
-std::string_view name_of(Way way) {
-  switch (way) {
-    case Way::document:
+std::string_view name_of(HandlerKind handler) {
+  switch (handler) {
+    case HandlerKind::document:
       return "document";
-    case Way::dial:
+    case HandlerKind::dial:
       return "dial";
-    case Way::forward:
+    case HandlerKind::forward:
       return "forward";
-    case Way::read:
+    case HandlerKind::read:
       return "read";
-    case Way::write:
+    case HandlerKind::write:
       return "write";
   }
   return "?";
@@ -29,7 +29,7 @@ TEST(RoutedRequest, EachRequestHasItsWay) {
   struct Row {
     std::string method;
     std::string target;
-    std::string_view way;
+    std::string_view handler;
     bool cached = true;  // the caller's reads are cached
     std::string accept = {};
   };
@@ -71,7 +71,8 @@ TEST(RoutedRequest, EachRequestHasItsWay) {
     if (!row.accept.empty()) http.headers.set("Accept", row.accept);
     const auto request = route(http, {.owner = "node", .agent = "kubelet", .cached = row.cached});
     ASSERT_TRUE(request) << row.target;
-    EXPECT_EQ(name_of(way_of(*request, "edge1")), row.way) << row.method << " " << row.target;
+    EXPECT_EQ(name_of(handler_of(*request, "edge1")), row.handler)
+        << row.method << " " << row.target;
     EXPECT_EQ(request->inner_accept.text(), row.accept);
   }
 }

@@ -8,7 +8,7 @@
 #include "test/support/fault_vfs.h"
 #include "test/support/system_loop.h"
 #include "test/unit/agent/edge/cache_run.h"
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::cached {
 namespace {
@@ -202,17 +202,17 @@ TEST_F(ScopesDurability, AnHourOfHeartbeatsCostsFewFsyncs) {
   test::follow({.within = "cache.db"});
   test::use_for_all(true);
   {
-    uplink::Site site;
-    site.cloud.put("/api/v1/namespaces/a/configmaps", "one");
-    ASSERT_TRUE(site.until(sync::autonomy::LinkState::connected));
-    ASSERT_EQ(site.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
-    site.time.run(10s);
+    uplink::UplinkFixture fixture;
+    fixture.cloud.put("/api/v1/namespaces/a/configmaps", "one");
+    ASSERT_TRUE(fixture.until(sync::autonomy::LinkState::connected));
+    ASSERT_EQ(fixture.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
+    fixture.time.run(10s);
     const std::int64_t before = syncs();
     EXPECT_GT(before, 0) << "the first list was durable";
     for (int i = 0; i < 360; ++i) {  // for example a leader election's ConfigMap
-      site.cloud.put("/api/v1/namespaces/a/configmaps", "one",
-                     R"({"data":{"beat":")" + std::to_string(i) + "\"}}");
-      site.time.run(10s);
+      fixture.cloud.put("/api/v1/namespaces/a/configmaps", "one",
+                        R"({"data":{"beat":")" + std::to_string(i) + "\"}}");
+      fixture.time.run(10s);
     }
     EXPECT_LE(syncs() - before, 10) << "only for checkpoints";
     EXPECT_GE(test::fault_counts().writes, 360) << "they were written";

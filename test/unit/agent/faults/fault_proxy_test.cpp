@@ -43,8 +43,8 @@ asio::awaitable<http::Response> hello(const http::Request& request) {
 }
 
 // A server behind a fault proxy.
-struct Rig {
-  explicit Rig(asio::io_context& context) : server(context.get_executor(), {}, hello) {
+struct ProxyFixture {
+  explicit ProxyFixture(asio::io_context& context) : server(context.get_executor(), {}, hello) {
     auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
     const std::uint16_t port = listener->port();
     server.listen(std::move(listener));
@@ -74,32 +74,32 @@ asio::awaitable<void> expect(http::Client& client, Duration limit, const char* a
 
 TEST(FaultProxy, PassesRefusesAndPassesAgain) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    Rig rig(context);
-    http::Client client(rig.through());
+    ProxyFixture fixture(context);
+    http::Client client(fixture.through());
     co_await expect(client, 10s, "hello /x");
-    const std::uint16_t port = rig.proxy->port();
-    rig.proxy->set(Fault::parse("refuse").value());
+    const std::uint16_t port = fixture.proxy->port();
+    fixture.proxy->set(Fault::parse("refuse").value());
     for (int i = 0; i < 3; ++i) co_await expect(client, 10s, "unavailable");
-    rig.proxy->set({});
-    EXPECT_EQ(rig.proxy->port(), port);
+    fixture.proxy->set({});
+    EXPECT_EQ(fixture.proxy->port(), port);
     co_await expect(client, 10s, "hello /x");
-    co_await rig.stop();
+    co_await fixture.stop();
   });
 }
 
 TEST(FaultProxy, ABlackHoleAnswersNothingOnOldAndNewConnections) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    Rig rig(context);
-    http::Client old(rig.through());
-    http::Client fresh(rig.through());
+    ProxyFixture fixture(context);
+    http::Client old(fixture.through());
+    http::Client fresh(fixture.through());
     co_await expect(old, 10s, "hello /x");
-    rig.proxy->set(Fault::parse("black-hole").value());
+    fixture.proxy->set(Fault::parse("black-hole").value());
     co_await expect(old, 50ms, "timeout");
     co_await expect(fresh, 50ms, "timeout");
-    rig.proxy->set({});
+    fixture.proxy->set({});
     co_await expect(old, 10s, "hello /x");
     co_await expect(fresh, 10s, "hello /x");
-    co_await rig.stop();
+    co_await fixture.stop();
   });
 }
 
@@ -109,35 +109,35 @@ asio::awaitable<void> ask_into(std::shared_ptr<http::Client> client, std::string
 
 TEST(FaultProxy, WhatABlackHoleSwallowedDoesNotPassWhileRefusing) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    Rig rig(context);
-    const auto client = std::make_shared<http::Client>(rig.through());
-    rig.proxy->set(Fault::parse("black-hole").value());
+    ProxyFixture fixture(context);
+    const auto client = std::make_shared<http::Client>(fixture.through());
+    fixture.proxy->set(Fault::parse("black-hole").value());
     std::string answer;
     loop::Tasks tasks(context.get_executor());
     tasks.spawn("ask", ask_into(client, answer));
     // Connections are accepted in order: once a later one hangs, this one was accepted.
-    http::Client later(rig.through());
+    http::Client later(fixture.through());
     co_await expect(later, 50ms, "timeout");
-    rig.proxy->set(Fault::parse("refuse").value());
+    fixture.proxy->set(Fault::parse("refuse").value());
     co_await tasks.join();
     EXPECT_EQ(answer, "unavailable");
-    co_await rig.stop();
+    co_await fixture.stop();
   });
 }
 
 TEST(FaultProxy, DelaysAndThrottles) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    Rig rig(context);
-    http::Client client(rig.through());
-    rig.proxy->set(Fault::parse("delay=30ms").value());
+    ProxyFixture fixture(context);
+    http::Client client(fixture.through());
+    fixture.proxy->set(Fault::parse("delay=30ms").value());
     MonoTime began = SystemClock().mono();
     co_await expect(client, 10s, "hello /x");
     EXPECT_GE(SystemClock().mono() - began, 60ms) << "both directions are delayed";
-    rig.proxy->set(Fault::parse("limit=1000").value());
+    fixture.proxy->set(Fault::parse("limit=1000").value());
     began = SystemClock().mono();
     co_await expect(client, 10s, "hello /x");
     EXPECT_GE(SystemClock().mono() - began, 60ms) << "more than 60 bytes at 1000 a second";
-    co_await rig.stop();
+    co_await fixture.stop();
   });
 }
 

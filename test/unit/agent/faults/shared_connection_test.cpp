@@ -12,23 +12,23 @@ using namespace std::chrono_literals;
 
 constexpr int watches = 20;
 
-struct SharedRig {
-  SharedRig() : pair(time.context()) {
+struct SharedConnectionFixture {
+  SharedConnectionFixture() : pair(time.context()) {
     const net::HostPort here{"127.0.0.1", 0};
     proxy = FaultProxy::open(time.executor(), here, {"127.0.0.1", pair.port}).value();
     http::Endpoint through = pair.endpoint();
     through.at.port = proxy->port();
     client = std::make_unique<http::Client>(std::move(through));
   }
-  ~SharedRig() {
+  ~SharedConnectionFixture() {
     client.reset();
     time.complete(proxy->stop());
     time.complete(pair.server.stop(time.clock().mono() + 1s));
     tasks.cancel();
     time.settle();
   }
-  SharedRig(const SharedRig&) = delete;
-  SharedRig& operator=(const SharedRig&) = delete;
+  SharedConnectionFixture(const SharedConnectionFixture&) = delete;
+  SharedConnectionFixture& operator=(const SharedConnectionFixture&) = delete;
 
   test::VirtualTime time;
   http::Pair pair;
@@ -60,44 +60,46 @@ asio::awaitable<void> ask(http::Client& client, Duration limit, std::string& int
 }
 
 TEST(SharedConnection, ABlackHoleCostsEveryRequestItsDeadlineAndTheWatchesAPing) {
-  SharedRig rig;
+  SharedConnectionFixture fixture;
   std::vector<Errc> ends;
   MonoTime ended_at{};
-  for (int i = 0; i < watches; ++i) rig.tasks.spawn("watch", watch(*rig.client, ends, ended_at));
-  rig.time.run(30s);
-  ASSERT_EQ(rig.pair.watches.size(), std::size_t{watches});
-  ASSERT_EQ(rig.client->traffic().connections, 1u);
+  for (int i = 0; i < watches; ++i)
+    fixture.tasks.spawn("watch", watch(*fixture.client, ends, ended_at));
+  fixture.time.run(30s);
+  ASSERT_EQ(fixture.pair.watches.size(), std::size_t{watches});
+  ASSERT_EQ(fixture.client->traffic().connections, 1u);
 
-  rig.proxy->set(Fault::parse("black-hole").value());
-  const MonoTime cut_at = rig.time.clock().mono();
+  fixture.proxy->set(Fault::parse("black-hole").value());
+  const MonoTime cut_at = fixture.time.clock().mono();
   std::string answer;
   for (int i = 0; i < 2; ++i) {
-    const MonoTime began = rig.time.clock().mono();
-    rig.time.complete(ask(*rig.client, 1s, answer));
+    const MonoTime began = fixture.time.clock().mono();
+    fixture.time.complete(ask(*fixture.client, 1s, answer));
     EXPECT_EQ(answer, "timeout");
-    EXPECT_LE(rig.time.clock().mono() - began, 1100ms) << "deadlines do not change";
+    EXPECT_LE(fixture.time.clock().mono() - began, 1100ms) << "deadlines do not change";
   }
-  rig.time.run(20s);
+  fixture.time.run(20s);
   EXPECT_EQ(ends, std::vector<Errc>(watches, Errc::unavailable));
   const http::h2::SessionLimits limits;
   EXPECT_LE(ended_at - cut_at, 1s + limits.ping_timeout + 100ms)
       << "the first timeout sends a ping at once";
 
-  rig.proxy->set({});
-  rig.time.complete(ask(*rig.client, 1s, answer));
+  fixture.proxy->set({});
+  fixture.time.complete(ask(*fixture.client, 1s, answer));
   EXPECT_EQ(answer, "/a|");
 }
 
 TEST(SharedConnection, WatchesAloneFindABlackHoleToo) {
-  SharedRig rig;
+  SharedConnectionFixture fixture;
   std::vector<Errc> ends;
   MonoTime ended_at{};
-  for (int i = 0; i < watches; ++i) rig.tasks.spawn("watch", watch(*rig.client, ends, ended_at));
-  rig.time.run(60s);
+  for (int i = 0; i < watches; ++i)
+    fixture.tasks.spawn("watch", watch(*fixture.client, ends, ended_at));
+  fixture.time.run(60s);
   EXPECT_TRUE(ends.empty()) << "silence alone does not end a watch";
-  rig.proxy->set(Fault::parse("black-hole").value());
-  const MonoTime cut_at = rig.time.clock().mono();
-  rig.time.run(20s);
+  fixture.proxy->set(Fault::parse("black-hole").value());
+  const MonoTime cut_at = fixture.time.clock().mono();
+  fixture.time.run(20s);
   EXPECT_EQ(ends, std::vector<Errc>(watches, Errc::unavailable));
   const http::h2::SessionLimits limits;
   EXPECT_LE(ended_at - cut_at, limits.ping_after + limits.ping_timeout + 100ms);

@@ -4,9 +4,9 @@
 
 #include "agent/lab/loops/budgets.h"
 #include "agent/lab/loops/daemons.h"
+#include "agent/lab/loops/garbage_collection.h"
 #include "agent/lab/loops/replicas.h"
 #include "agent/lab/loops/rollout.h"
-#include "agent/lab/loops/sweep.h"
 #include "agent/lab/rules/matching.h"
 #include "sync/wire/read.h"
 
@@ -176,11 +176,11 @@ TEST(PlanDaemons, HasOneOnEveryNodeThatItIsMeantFor) {
   EXPECT_EQ(sync::wire::dig_int(plan.status, {"numberMisscheduled"}), 1);
 }
 
-TEST(Sweep, TakesWhatNobodyLooksAfter) {
+TEST(PodGcAction, TakesWhatNobodyLooksAfter) {
   const Names nodes = {"here"};
-  EXPECT_EQ(sweep_pod(pod("p", "here", "Running"), nodes), Sweep::keep);
-  EXPECT_EQ(sweep_pod(pod("p", "gone", "Running"), nodes), Sweep::force);
-  EXPECT_EQ(sweep_pod(pod("p", "", "Pending"), nodes), Sweep::keep);
+  EXPECT_EQ(pod_gc_action(pod("p", "here", "Running"), nodes), PodGcAction::keep);
+  EXPECT_EQ(pod_gc_action(pod("p", "gone", "Running"), nodes), PodGcAction::force);
+  EXPECT_EQ(pod_gc_action(pod("p", "", "Pending"), nodes), PodGcAction::keep);
   const json::object owned =
       object(R"({"metadata":{"ownerReferences":[{"uid":"a"},{"uid":"b"}]}})");
   EXPECT_FALSE(is_orphan(owned, {"b"}));
@@ -198,12 +198,12 @@ TEST(Budgets, CountWhatMayGo) {
   EXPECT_EQ(json::serialize(status),
             R"({"observedGeneration":2,"disruptionsAllowed":1,"currentHealthy":3,)"
             R"("desiredHealthy":2,"expectedPods":4})");
-  json::object judged = budget;
-  EXPECT_EQ(judge_eviction(judged), EvictionVerdict::outdated);
-  judged["status"] = status;
-  EXPECT_EQ(judge_eviction(judged), EvictionVerdict::allowed);
-  judged["status"] = charge_eviction(judged, "a", "2026-11-21T01:00:00Z");
-  EXPECT_EQ(judge_eviction(judged), EvictionVerdict::exhausted);
+  json::object changed = budget;
+  EXPECT_EQ(decide_eviction(changed), EvictionDecision::outdated);
+  changed["status"] = status;
+  EXPECT_EQ(decide_eviction(changed), EvictionDecision::allowed);
+  changed["status"] = record_eviction(changed, "a", "2026-11-21T01:00:00Z");
+  EXPECT_EQ(decide_eviction(changed), EvictionDecision::exhausted);
 }
 
 }  // namespace

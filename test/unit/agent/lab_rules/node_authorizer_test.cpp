@@ -52,9 +52,9 @@ TEST(NodeAuthorizer, JudgesAsTheRealServer) {
                             .attachments = of_kind(all, "VolumeAttachment")};
   for (std::size_t at = 1; at < lines.size(); ++at) {
     const json::object& line = lines[at];
-    const NodeVerdict verdict = judge_node("edge1", request_of(line), objects);
-    EXPECT_EQ(verdict.allowed, sync::wire::dig_bool(line, {"allowed"})) << json::serialize(line);
-    EXPECT_EQ(verdict.why, sync::wire::dig_text(line, {"reason"})) << json::serialize(line);
+    const NodeDecision decision = authorize_node("edge1", request_of(line), objects);
+    EXPECT_EQ(decision.allowed, sync::wire::dig_bool(line, {"allowed"})) << json::serialize(line);
+    EXPECT_EQ(decision.why, sync::wire::dig_text(line, {"reason"})) << json::serialize(line);
   }
 }
 

@@ -90,7 +90,7 @@ RuntimeHarness::RuntimeHarness(const fs::Path& dir, std::vector<std::string> shi
   runtime_ = std::make_unique<ProcessRuntime>(io.get_executor(), std::move(config), *state_);
   sync::runtime::RuntimeConfig rules;
   rules.node.node_name = "edge-a";
-  const PodWorkersParts parts{*state_, *runtime_, source, sink, pressure_, clock_};
+  const PodWorkersDependencies parts{*state_, *runtime_, source, sink, pressure_, clock_};
   workers_ = std::make_unique<PodWorkers>(io.get_executor(), parts, std::move(rules));
   tasks_ = std::make_unique<loop::Tasks>(io.get_executor());
   tasks_->spawn("pods", workers_->run());

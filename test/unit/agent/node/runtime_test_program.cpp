@@ -82,7 +82,7 @@ asio::awaitable<int> run_agent(loop::Stop& stop, fs::Path dir, fs::Path list) {
   const NoPressure pressure;
   const SystemClock clock;
   ProcessRuntime runtime(executor, ProcessRuntimeConfig(), *state);
-  const PodWorkersParts parts{*state, runtime, source, sink, pressure, clock};
+  const PodWorkersDependencies parts{*state, runtime, source, sink, pressure, clock};
   PodWorkers workers(executor, parts, sync::runtime::RuntimeConfig());
   loop::Tasks tasks(executor);
   tasks.spawn("stop", stop_on_request(stop, workers));

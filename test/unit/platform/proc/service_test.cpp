@@ -8,7 +8,7 @@ namespace {
 // A service that stops by itself as soon as it runs.
 struct Brief final : Service {
   Brief(loop::Stop& end, Status begin, Status finish)
-      : stop_(end), started_(std::move(begin)), verdict_(std::move(finish)) {}
+      : stop_(end), started_(std::move(begin)), final_status_(std::move(finish)) {}
 
   Status start() override {
     if (started_) stop_.request();
@@ -18,14 +18,14 @@ struct Brief final : Service {
     ++stopped;
     co_return;
   }
-  [[nodiscard]] Status verdict() const override { return verdict_; }
+  [[nodiscard]] Status final_status() const override { return final_status_; }
 
   inline static int stopped = 0;
 
  private:
   loop::Stop& stop_;
   Status started_;
-  Status verdict_;
+  Status final_status_;
 };
 
 struct Run {
@@ -33,7 +33,7 @@ struct Run {
   Status check = {};
   Status make = {};
   Status start = {};
-  Status verdict = {};
+  Status final_status = {};
 };
 
 int exit_code(const Run& run) {
@@ -49,7 +49,7 @@ int exit_code(const Run& run) {
       .make = [&run](asio::any_io_executor, loop::Stop& stop,
                      const Clock&) -> Result<std::unique_ptr<Service>> {
         if (!run.make) return fail(run.make.error());
-        return std::make_unique<Brief>(stop, run.start, run.verdict);
+        return std::make_unique<Brief>(stop, run.start, run.final_status);
       }};
   Brief::stopped = 0;
   const int code =
@@ -70,7 +70,7 @@ TEST(ServiceMain, ItsExitCodeSaysHowItWent) {
   EXPECT_EQ(Brief::stopped, 0);
   EXPECT_EQ(exit_code({.start = bad}), 2);
   EXPECT_EQ(Brief::stopped, 1);
-  EXPECT_EQ(exit_code({.verdict = bad}), 1);
+  EXPECT_EQ(exit_code({.final_status = bad}), 1);
   EXPECT_EQ(Brief::stopped, 1);
 }
 

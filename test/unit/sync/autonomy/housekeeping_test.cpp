@@ -11,7 +11,7 @@ TEST(Housekeeping, WhatNobodyUsesGoesAndNothingElse) {
   struct Case {
     const char* what;
     ScopeUse use;
-    const char* verdict;
+    const char* reason;
     bool pods_known = true;
   };
   const auto named_scope = [](const char* resource, const char* name, Duration idle) {
@@ -33,8 +33,8 @@ TEST(Housekeeping, WhatNobodyUsesGoesAndNothingElse) {
     use.gone = true;
     return use;
   };
-  ScopeUse owes = named_scope("pods", "", week);
-  owes.owes = true;
+  ScopeUse has_unsent_writes = named_scope("pods", "", week);
+  has_unsent_writes.has_unsent_writes = true;
   const Case cases[] = {
       {"in use", {.resource = "services"}, "no"},
       {"a week less a second",
@@ -73,11 +73,11 @@ TEST(Housekeeping, WhatNobodyUsesGoesAndNothingElse) {
       {"not there, of no pod, since lately", without_object("old", 1min - 1s), "no"},
       {"not there, but a pod may do without it", without_object("used", week), "no"},
       {"somebody has it open", watched, "no"},
-      {"the cloud does not know of it yet", owes, "no"},
+      {"the cloud does not know of it yet", has_unsent_writes, "no"},
   };
   for (const Case& c : cases) {
     const NeededObjects* references = c.pods_known ? &named : nullptr;
-    EXPECT_EQ(to_string(judge_scope(c.use, references, {})), c.verdict) << c.what;
+    EXPECT_EQ(to_string(drop_reason_of(c.use, references, {})), c.reason) << c.what;
   }
 }
 

@@ -39,7 +39,7 @@ TEST(Link, BeginsOfflineWithAProbeDueAtOnce) {
   EXPECT_EQ(to_string(bench.link.state()), "offline");
   EXPECT_EQ(bench.link.reason(), "not tried yet");
   EXPECT_EQ(bench.link.probe_due(), start);
-  EXPECT_FALSE(bench.link.may_ask());
+  EXPECT_FALSE(bench.link.allows_reads());
   bench.link.probing(start);
   EXPECT_EQ(bench.link.probe_due(), start + 1s);
 }
@@ -56,7 +56,7 @@ TEST(Link, RefusedAndSwallowedAreTwoMissesAway) {
   EXPECT_EQ(bench.link.reason(), "GET: deadline passed");
   EXPECT_EQ(bench.link.since(), bench.now);
   EXPECT_EQ(bench.link.probe_due(), bench.now) << "a probe is due at once";
-  EXPECT_FALSE(bench.link.may_ask());
+  EXPECT_FALSE(bench.link.allows_reads());
   // What was under way at the same time fails, too: no news.
   EXPECT_FALSE(bench.link.record(bench.now + 1s, asked, Evidence::failed, "another"));
   bench.link.probing(bench.now);

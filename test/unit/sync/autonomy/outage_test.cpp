@@ -228,7 +228,7 @@ TEST(Outage, OneThatAnEarlierRunOfTheAgentSawBeginGoesOn) {
   }();
   ASSERT_EQ(back.size(), 1u);
   EXPECT_TRUE(back[0].resumed);
-  EXPECT_TRUE(back[0].was_told) << "its end is recorded";
+  EXPECT_TRUE(back[0].was_reported) << "its end is recorded";
   EXPECT_EQ(journal_text(back[0]),
             "ended after 26h0m0s (refused: " + std::string(refusal) + "); nothing to replay");
 }

@@ -16,10 +16,10 @@ constexpr WallTime now = WallTime(1'800'000'000s);
 // not to exist.
 using Objects = std::map<std::string, std::string>;
 
-OutageKnowledge knowing(Objects objects) {
+ReadinessInput knowing(Objects objects) {
   objects.emplace("nodes//n", R"({"status":{"images":[{"names":["docker.io/library/i:1"]}]}})");
-  OutageKnowledge knowledge{.node_name = "n", .now = now};
-  knowledge.find = [objects](const ObjectQuestion& wanted) -> Finding {
+  ReadinessInput knowledge{.node_name = "n", .now = now};
+  knowledge.find = [objects](const ObjectLookup& wanted) -> LookupResult {
     const std::string key = std::string(wanted.resource) + "/" +
                             std::string(wanted.namespace_name) + "/" + std::string(wanted.name);
     const auto found = objects.find(key);
@@ -36,12 +36,12 @@ json::value pod_with(const std::string& spec, const std::string& rest = "") {
       .value();
 }
 
-std::string judged(const json::value& pod, const OutageKnowledge& knowledge) {
-  const auto verdict = judge_readiness(pod, knowledge);
-  if (!verdict) return verdict.error().what;
-  if (!*verdict) return "not judged";
+std::string judged(const json::value& pod, const ReadinessInput& knowledge) {
+  const auto readiness = check_readiness(pod, knowledge);
+  if (!readiness) return readiness.error().what;
+  if (!*readiness) return "not judged";
   std::string shown;
-  for (const Reason& reason : (*verdict)->reasons) {
+  for (const Reason& reason : (*readiness)->reasons) {
     shown +=
         (shown.empty() ? "" : "; ") + std::string(to_string(reason.obstacle)) + ": " + reason.text;
   }
@@ -58,7 +58,7 @@ TEST(Readiness, WhatAPodNamesMustBeKnown) {
     const char* what;
     std::string spec;
     Objects objects;
-    const char* verdict;
+    const char* readiness;
   };
   const Case cases[] = {
       {"nothing", "", {}, "ready"},
@@ -225,7 +225,7 @@ TEST(Readiness, WhatAPodNamesMustBeKnown) {
        "ready"},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(judged(pod_with(c.spec), knowing(c.objects)), c.verdict) << c.what;
+    EXPECT_EQ(judged(pod_with(c.spec), knowing(c.objects)), c.readiness) << c.what;
   }
 }
 
@@ -260,7 +260,7 @@ TEST(Readiness, TokensAreForOnePodAndAudienceAndExpire) {
   struct Case {
     const char* what;
     std::vector<StoredToken> tokens;
-    const char* verdict;
+    const char* readiness;
   };
   const Case cases[] = {
       {"none", {}, "token_missing: its token for audience v was never received"},
@@ -280,14 +280,14 @@ TEST(Readiness, TokensAreForOnePodAndAudienceAndExpire) {
       {"the last one counts", {token("u1", "v", -5min), token("u1", "v", 1h)}, "ready"},
   };
   for (const Case& c : cases) {
-    OutageKnowledge knowledge = knowing({});
+    ReadinessInput knowledge = knowing({});
     knowledge.tokens = c.tokens;
-    EXPECT_EQ(judged(pod, knowledge), c.verdict) << c.what;
+    EXPECT_EQ(judged(pod, knowledge), c.readiness) << c.what;
   }
-  OutageKnowledge knowledge = knowing({});
+  ReadinessInput knowledge = knowing({});
   knowledge.tokens = {token("u1", "v", 1h)};
-  EXPECT_EQ(judge_readiness(pod, knowledge).value()->until, now + 1h);
-  EXPECT_EQ(judge_readiness(pod_with(""), knowledge).value()->until, std::nullopt);
+  EXPECT_EQ(check_readiness(pod, knowledge).value()->until, now + 1h);
+  EXPECT_EQ(check_readiness(pod_with(""), knowledge).value()->until, std::nullopt);
 }
 
 TEST(Readiness, ImagesAreNamedAsARuntimeNamesThem) {

@@ -17,7 +17,7 @@ constexpr std::string_view terminating =
 TEST(Replay, TheAnswerDecidesWhatBecomesOfAWrite) {
   struct Case {
     ReplayAnswer answer;
-    ReplayOutcome verdict;
+    ReplayOutcome outcome;
   };
   const Case cases[] = {
       {{"PATCH", 200}, ReplayOutcome::applied},
@@ -63,8 +63,8 @@ TEST(Replay, TheAnswerDecidesWhatBecomesOfAWrite) {
       {{"DELETE", 503, "", true, 1000}, ReplayOutcome::retry},
   };
   for (const Case& c : cases) {
-    const ReplayOutcome verdict = outcome_of_answer(c.answer);
-    EXPECT_EQ(to_string(verdict), to_string(c.verdict))
+    const ReplayOutcome outcome = outcome_of_answer(c.answer);
+    EXPECT_EQ(to_string(outcome), to_string(c.outcome))
         << c.answer.verb << " " << c.answer.http_status << " maybe_sent=" << c.answer.maybe_sent
         << " #" << c.answer.refusals;
   }

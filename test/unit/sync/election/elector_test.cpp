@@ -2,7 +2,7 @@
 
 #include "sync/election/elector.h"
 
-#include "test/unit/sync/election/election_world.h"
+#include "test/unit/sync/election/election_simulation.h"
 
 namespace holdfast::sync::election {
 namespace {

@@ -47,7 +47,7 @@ TEST(HubFilters, EachRulesOnJson) {
   for (const Row& row : rows()) {
     // A field that no schema has.
     const std::string in = row.in.substr(0, row.in.size() - 1) + R"(,"future":{"a":[1]}})";
-    const auto shown = show({row.filter}, row.with, in);
+    const auto shown = filter_object({row.filter}, row.with, in);
     ASSERT_TRUE(shown) << row.name << ": " << shown.error().what;
     EXPECT_EQ(shown->effect, row.effect) << to_string(row.filter) << ": " << row.name;
     EXPECT_EQ(shown->need, row.need) << row.name;
@@ -58,13 +58,14 @@ TEST(HubFilters, EachRulesOnJson) {
     json::object out = wire::parse_json(row.out).value().as_object();
     out["future"] = wire::parse_json(R"({"a":[1]})").value();
     EXPECT_EQ(wire::parse_json(shown->bytes).value(), json::value(out)) << row.name << shown->bytes;
-    EXPECT_EQ(show({row.filter}, row.with, shown->bytes)->effect, none) << row.name << ": again";
+    EXPECT_EQ(filter_object({row.filter}, row.with, shown->bytes)->effect, none)
+        << row.name << ": again";
   }
 }
 
 TEST(HubFilters, EachRulesOnProtobuf) {
   for (const Row& row : rows()) {
-    const auto shown = show({row.filter}, row.with, in_protobuf(row, row.in));
+    const auto shown = filter_object({row.filter}, row.with, in_protobuf(row, row.in));
     ASSERT_TRUE(shown) << row.name << ": " << shown.error().what;
     EXPECT_EQ(shown->effect, row.effect) << to_string(row.filter) << ": " << row.name;
     EXPECT_EQ(shown->need, row.need) << row.name;
@@ -124,9 +125,9 @@ TEST(HubFilters, WhatIsUnknownInsideOfChangedItemsStays) {
     wire::append_wire(elsewhere, 1, std::string_view("10.0.0.2"));
     if (!c.label.empty()) wire::append_wire(raw, 2, elsewhere);
     const std::size_t blank = c.rest.first.find(' ');
-    const auto shown =
-        show({c.filter}, known,
-             wire::enveloped(c.rest.first.substr(blank + 1), c.rest.first.substr(0, blank), raw));
+    const auto shown = filter_object(
+        {c.filter}, known,
+        wire::enveloped(c.rest.first.substr(blank + 1), c.rest.first.substr(0, blank), raw));
     ASSERT_TRUE(shown) << to_string(c.filter) << shown.error().what;
     EXPECT_EQ(shown->effect, changed) << to_string(c.filter);
     EXPECT_NE(shown->bytes.find(unknown_field()), std::string::npos) << to_string(c.filter);
@@ -144,7 +145,7 @@ TEST(HubFilters, BrokenObjectsAreErrorsAndNeverShown) {
       wire::enveloped("v1", "Service", "\x0a\x50"),
       wire::enveloped("v9", "Nothing", "")};
   for (const std::string& bytes : broken) {
-    const auto shown = show(all, known, bytes);
+    const auto shown = filter_object(all, known, bytes);
     EXPECT_TRUE(!shown || shown->effect == none) << bytes;
   }
   // Fields of unexpected types are left alone.
@@ -156,7 +157,7 @@ TEST(HubFilters, BrokenObjectsAreErrorsAndNeverShown) {
       R"({"metadata":{"name":"p","namespace":"ns"},"spec":{"containers":)"
       R"([{"env":"KUBERNETES_SERVICE_HOST"},7]}})"};
   for (const std::string& bytes : odd) {
-    const auto shown = show(all, known, bytes);
+    const auto shown = filter_object(all, known, bytes);
     ASSERT_TRUE(shown) << bytes;
     EXPECT_EQ(shown->effect, none) << bytes;
   }

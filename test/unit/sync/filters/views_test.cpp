@@ -39,39 +39,39 @@ std::string list_of(const std::vector<std::string>& items) {
   return wire::join_list(head, views) + "\n";
 }
 
-TEST(ShownBody, ListsLoseWhatIsDroppedAndKeepAllElse) {
+TEST(FilteredBody, ListsLoseWhatIsDroppedAndKeepAllElse) {
   const FilterView view = view_of({Filter::node_port_isolation});
   const std::string a = service("a", "");
   const std::string b = service("b", "beijing");
   const std::string c = service("c", "hangzhou");
   const auto of = [&view](const std::string& body) {
-    return show_body(view.chain, *view.knowledge, body).value();
+    return filter_body(view.chain, *view.knowledge, body).value();
   };
-  EXPECT_EQ(of(list_of({a, c})), ShownBody{});
-  EXPECT_EQ(of(list_of({})), ShownBody{});
-  EXPECT_EQ(of(list_of({a, b, c})), (ShownBody{Effect::changed, list_of({a, c})}));
-  EXPECT_EQ(of(list_of({b})), (ShownBody{Effect::changed, list_of({})}));
+  EXPECT_EQ(of(list_of({a, c})), FilteredBody{});
+  EXPECT_EQ(of(list_of({})), FilteredBody{});
+  EXPECT_EQ(of(list_of({a, b, c})), (FilteredBody{Effect::changed, list_of({a, c})}));
+  EXPECT_EQ(of(list_of({b})), (FilteredBody{Effect::changed, list_of({})}));
   EXPECT_EQ(of(wire::standalone(b, "Service", "v1")).effect, Effect::dropped);
-  EXPECT_EQ(of(wire::standalone(a, "Service", "v1")), ShownBody{});
-  EXPECT_EQ(of(R"({"kind":"Status","apiVersion":"v1","code":403})"), ShownBody{});
+  EXPECT_EQ(of(wire::standalone(a, "Service", "v1")), FilteredBody{});
+  EXPECT_EQ(of(R"({"kind":"Status","apiVersion":"v1","code":403})"), FilteredBody{});
 
   // The same in protobuf.
   const std::string all = objects::to_protobuf(list_of({a, b, c})).value();
-  const ShownBody shown = of(all);
+  const FilteredBody shown = of(all);
   EXPECT_EQ(shown.effect, Effect::changed);
   const wire::ListBytes before = wire::split_protobuf_list(all).value();
   const wire::ListBytes after = wire::split_protobuf_list(shown.bytes).value();
   EXPECT_EQ(after.head, before.head);
   EXPECT_EQ(after.items, (std::vector<std::string_view>{before.items[0], before.items[2]}));
-  EXPECT_EQ(of(objects::to_protobuf(list_of({a, c})).value()), ShownBody{});
+  EXPECT_EQ(of(objects::to_protobuf(list_of({a, c})).value()), FilteredBody{});
 }
 
-TEST(ShownBody, WhatIsNotKnownOrNotReadableIsNotShown) {
+TEST(FilteredBody, WhatIsNotKnownOrNotReadableIsNotShown) {
   FilterView view = view_of({Filter::node_port_isolation});
   FilterKnowledge unknown = *view.knowledge;
   unknown.node_pool.reset();
   const auto shown =
-      show_body(view.chain, unknown, list_of({service("a", ""), service("b", "beijing")}));
+      filter_body(view.chain, unknown, list_of({service("a", ""), service("b", "beijing")}));
   EXPECT_EQ(shown->effect, Effect::unknown);
   EXPECT_EQ(shown->need, Need::node);
   const std::string unreadable[] = {
@@ -82,9 +82,9 @@ TEST(ShownBody, WhatIsNotKnownOrNotReadableIsNotShown) {
       R"({"kind":"PartialObjectMetadataList","metadata":{},"items":[]})",
       list_of({"{"})};
   for (const std::string& body : unreadable) {
-    EXPECT_FALSE(show_body(view.chain, *view.knowledge, body)) << body;
+    EXPECT_FALSE(filter_body(view.chain, *view.knowledge, body)) << body;
   }
-  EXPECT_TRUE(show_body({}, *view.knowledge, "anything"))
+  EXPECT_TRUE(filter_body({}, *view.knowledge, "anything"))
       << "without filters the body is not parsed";
 }
 
@@ -131,7 +131,8 @@ TEST(WatchFilter, DeletesOnlyWhatTheClientHasSeenAndAddsWhatComesBack) {
   };
   WatchFilter filter;
   for (const Step& step : steps) {
-    EXPECT_EQ(told(filter.tell(view, step.event).value()), step.told) << *step.event.object.bytes;
+    EXPECT_EQ(told(filter.filter_event(view, step.event).value()), step.told)
+        << *step.event.object.bytes;
   }
 }
 
@@ -148,20 +149,21 @@ TEST(WatchFilter, GoesOnFromAListThatWasFiltered) {
                                event(added, "later", "beijing", 12)});
   WatchFilter filter;
   EXPECT_EQ(filter.resume(view, listed, 10).value(), std::nullopt);
-  EXPECT_EQ(told(filter.tell(view, event(modified, "hidden", "beijing", 11)).value()), "");
-  EXPECT_EQ(told(filter.tell(view, event(modified, "later", "beijing", 12)).value()),
+  EXPECT_EQ(told(filter.filter_event(view, event(modified, "hidden", "beijing", 11)).value()), "");
+  EXPECT_EQ(told(filter.filter_event(view, event(modified, "later", "beijing", 12)).value()),
             "DELETED later")
       << "the client may have seen its state at version 10";
-  EXPECT_EQ(told(filter.tell(view, event(modified, "hidden", "", 13)).value()), "ADDED hidden");
-  EXPECT_EQ(told(filter.tell(view, event(modified, "seen", "beijing", 14)).value()),
+  EXPECT_EQ(told(filter.filter_event(view, event(modified, "hidden", "", 13)).value()),
+            "ADDED hidden");
+  EXPECT_EQ(told(filter.filter_event(view, event(modified, "seen", "beijing", 14)).value()),
             "DELETED seen");
 
   FilterKnowledge unknown = *view.knowledge;
   unknown.node_pool.reset();
   const FilterView blind{view.chain, std::make_shared<const FilterKnowledge>(unknown)};
   EXPECT_EQ(filter.resume(blind, listed, 10).value(), Need::node);
-  EXPECT_EQ(told(filter.tell(blind, event(added, "new", "", 15)).value()), "ADDED new");
-  EXPECT_EQ(told(filter.tell(blind, event(added, "which", "beijing", 16)).value()), "?");
+  EXPECT_EQ(told(filter.filter_event(blind, event(added, "new", "", 15)).value()), "ADDED new");
+  EXPECT_EQ(told(filter.filter_event(blind, event(added, "which", "beijing", 16)).value()), "?");
 }
 
 TEST(WatchFilter, HoldsBackADeletionWhoseObjectCannotBeFilteredYet) {
@@ -171,18 +173,19 @@ TEST(WatchFilter, HoldsBackADeletionWhoseObjectCannotBeFilteredYet) {
   unknown.node_pool.reset();
   const FilterView blind{view.chain, std::make_shared<const FilterKnowledge>(unknown)};
   WatchFilter filter;
-  EXPECT_EQ(told(filter.tell(view, event(added, "seen", "", 10)).value()), "ADDED seen");
-  EXPECT_EQ(told(filter.tell(view, event(added, "hidden", "beijing", 11)).value()), "");
+  EXPECT_EQ(told(filter.filter_event(view, event(added, "seen", "", 10)).value()), "ADDED seen");
+  EXPECT_EQ(told(filter.filter_event(view, event(added, "hidden", "beijing", 11)).value()), "");
 
   const watch::CacheEvent gone = event(deleted, "seen", "beijing", 12);
-  const FilteredEvents held = filter.tell(blind, gone).value();
+  const FilteredEvents held = filter.filter_event(blind, gone).value();
   EXPECT_EQ(held.need, Need::node);
   EXPECT_TRUE(held.events.empty()) << "the object would leave unfiltered";
-  EXPECT_EQ(told(filter.tell(view, gone).value()), "DELETED seen");
+  EXPECT_EQ(told(filter.filter_event(view, gone).value()), "DELETED seen");
 
-  EXPECT_EQ(told(filter.tell(blind, event(deleted, "hidden", "beijing", 13)).value()), "")
+  EXPECT_EQ(told(filter.filter_event(blind, event(deleted, "hidden", "beijing", 13)).value()), "")
       << "the client has never seen it, so nothing must be known";
-  EXPECT_EQ(told(filter.tell(view, event(added, "hidden", "", 14)).value()), "ADDED hidden");
+  EXPECT_EQ(told(filter.filter_event(view, event(added, "hidden", "", 14)).value()),
+            "ADDED hidden");
 }
 
 TEST(WatchFilter, TellsAgainWhatLooksOtherwiseSinceMoreIsKnown) {

@@ -39,7 +39,8 @@ TEST(LocalProcess, IsJudgedByItsCgroupsFirstAndItsProgramThen) {
   };
   for (const Case& c : cases) {
     const std::string where = c.cgroups.empty() ? "nowhere" : c.cgroups.back();
-    EXPECT_EQ(judge_process(c.program, {}, c.cgroups), c.process) << c.program << " in " << where;
+    EXPECT_EQ(classify_process(c.program, {}, c.cgroups), c.process)
+        << c.program << " in " << where;
   }
 }
 
@@ -63,7 +64,8 @@ TEST(LocalProcess, WhateverItIsCalledCountsAgainstIt) {
   };
   for (const Case& c : cases) {
     const std::string name = c.called.empty() ? "" : c.called.back();
-    EXPECT_EQ(judge_process(c.program, c.called, cgroups), c.process) << c.program << " " << name;
+    EXPECT_EQ(classify_process(c.program, c.called, cgroups), c.process)
+        << c.program << " " << name;
   }
 }
 

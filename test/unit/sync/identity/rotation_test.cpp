@@ -36,11 +36,11 @@ struct Bench {
     now += duration;
     wall += duration;
   }
-  // Answers a pending Ask until the certificate is held.
+  // Answers a pending SubmitRequest until the certificate is held.
   void get(const Validity& validity) {
     EXPECT_TRUE(step(Submitted{"csr-1"}).empty());
-    EXPECT_EQ(run(), (Actions{Look{"csr-1", with}}));
-    EXPECT_EQ(step(Looked{{"csr-1", CsrState::Status::issued, "PEM", ""}}),
+    EXPECT_EQ(run(), (Actions{PollRequest{"csr-1", with}}));
+    EXPECT_EQ(step(Polled{{"csr-1", CsrState::Status::issued, "PEM", ""}}),
               (Actions{Adopt{"PEM"}}));
     EXPECT_TRUE(step(Adopted{validity}).empty());
     EXPECT_EQ(rotation.state(), State::holding);
@@ -56,7 +56,7 @@ struct Bench {
 TEST(Rotation, ANewNodeBootstrapsAtOnce) {
   Bench bench(std::nullopt);
   EXPECT_EQ(bench.rotation.deadline(), bench.now);
-  EXPECT_EQ(bench.step(TimePassed{}), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.step(TimePassed{}), (Actions{SubmitRequest{Credentials::bootstrap}}));
   EXPECT_EQ(bench.rotation.deadline(), MonoTime::max());
   bench.with = Credentials::bootstrap;
   bench.get(year_long);
@@ -68,7 +68,7 @@ TEST(Rotation, ReplacesAtARandomMomentBetween70And90PercentOfLife) {
   Duration last = Duration::min();
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Bench bench(year_long, seed);
-    EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
+    EXPECT_EQ(bench.run(), (Actions{SubmitRequest{Credentials::own}}));
     const Duration age = bench.wall - year_long.not_before;
     EXPECT_EQ(bench.wall, bench.rotation.due());
     EXPECT_GE(age, year * 7 / 10);
@@ -88,7 +88,7 @@ TEST(Rotation, KeepsWhatItHasWhileRenewalFails) {
     const Actions warned = bench.step(NotSubmitted{away});
     EXPECT_EQ(warned, (Actions{Warn{"certificate request not sent: refused"}}));
     EXPECT_EQ(bench.rotation.held(), year_long);
-    EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
+    EXPECT_EQ(bench.run(), (Actions{SubmitRequest{Credentials::own}}));
     EXPECT_GE(bench.now - asked, 1s) << "never in a tight loop";
     EXPECT_LE(bench.now - asked, 10min + 1s);
     asked = bench.now;
@@ -101,23 +101,23 @@ TEST(Rotation, KeepsWhatItHasWhileRenewalFails) {
 TEST(Rotation, AnExpiredCertificateIsAskedForWithTheBootstrapCredentials) {
   Bench bench(year_long);
   bench.wall += 2 * year;
-  EXPECT_EQ(bench.step(TimePassed{}), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.step(TimePassed{}), (Actions{SubmitRequest{Credentials::bootstrap}}));
   EXPECT_EQ(bench.rotation.held(), year_long)
       << "the certificate is kept: the server may still accept it";
   // The token has expired, too: both credentials are tried in turn, forever.
   EXPECT_EQ(bench.step(NotSubmitted{refused}).size(), 1u);
-  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
+  EXPECT_EQ(bench.run(), (Actions{SubmitRequest{Credentials::own}}));
   EXPECT_EQ(bench.step(NotSubmitted{refused}).size(), 1u);
-  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.run(), (Actions{SubmitRequest{Credentials::bootstrap}}));
   EXPECT_EQ(bench.step(NotSubmitted{away}).size(), 1u)
       << "the server was not reached, so the token may be good";
-  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.run(), (Actions{SubmitRequest{Credentials::bootstrap}}));
 }
 
 TEST(Rotation, AServerThatDoesNotKnowUsIsBootstrappedAgain) {
   Bench bench(year_long);
   EXPECT_TRUE(bench.step(TimePassed{}).empty());
-  EXPECT_EQ(bench.step(Refused{}), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.step(Refused{}), (Actions{SubmitRequest{Credentials::bootstrap}}));
   EXPECT_TRUE(bench.step(Refused{}).empty()) << "a request is already pending";
   bench.with = Credentials::bootstrap;
   bench.get({bench.wall, bench.wall + year});
@@ -133,16 +133,18 @@ TEST(Rotation, AServerThatDoesNotKnowUsIsBootstrappedAgain) {
 TEST(Rotation, WithoutBootstrapCredentialsTheNodesOwnAreAllThereIs) {
   Random random(1);
   Rotation serving({.bootstraps = false}, random, std::nullopt, MonoTime{});
-  EXPECT_EQ(serving.step(MonoTime{}, day, TimePassed{}), (Actions{Ask{Credentials::own}}));
+  EXPECT_EQ(serving.step(MonoTime{}, day, TimePassed{}),
+            (Actions{SubmitRequest{Credentials::own}}));
   EXPECT_EQ(serving.step(MonoTime{}, day, NotSubmitted{refused}).size(), 1u);
-  EXPECT_EQ(serving.step(serving.deadline(), day, TimePassed{}), (Actions{Ask{Credentials::own}}));
+  EXPECT_EQ(serving.step(serving.deadline(), day, TimePassed{}),
+            (Actions{SubmitRequest{Credentials::own}}));
 }
 
 TEST(Rotation, AnUndecidedRequestIsWaitedForAndNeverDoubled) {
   Bench bench(std::nullopt);
   EXPECT_EQ(bench.step(TimePassed{}).size(), 1u);
   EXPECT_TRUE(bench.step(Submitted{"csr-1"}).empty());
-  const Look look{"csr-1", Credentials::bootstrap};
+  const PollRequest look{"csr-1", Credentials::bootstrap};
   Duration waited{};
   for (int i = 0; i < 20; ++i) {
     const MonoTime before = bench.now;
@@ -150,17 +152,17 @@ TEST(Rotation, AnUndecidedRequestIsWaitedForAndNeverDoubled) {
     EXPECT_GE(bench.now - before, waited);
     waited = bench.now - before;
     const bool pending = i % 2 == 0;
-    Input input = LookFailed{away};
-    if (pending) input = Looked{{"csr-1", CsrState::Status::pending, "", ""}};
+    Input input = PollFailed{away};
+    if (pending) input = Polled{{"csr-1", CsrState::Status::pending, "", ""}};
     EXPECT_TRUE(bench.step(std::move(input)).empty());
     EXPECT_TRUE(bench.step(Refused{}).empty());
   }
   EXPECT_EQ(waited, 30s);
   EXPECT_EQ(bench.run(), (Actions{look}));
   const Error gone{Errc::not_found, "404"};
-  EXPECT_EQ(bench.step(LookFailed{gone}),
+  EXPECT_EQ(bench.step(PollFailed{gone}),
             (Actions{Warn{"csr-1 no longer exists and was never decided"}}));
-  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.run(), (Actions{SubmitRequest{Credentials::bootstrap}}));
 }
 
 TEST(Rotation, ANoIsTakenForTenMinutes) {
@@ -169,11 +171,11 @@ TEST(Rotation, ANoIsTakenForTenMinutes) {
     EXPECT_EQ(bench.step(TimePassed{}).size(), 1u);
     EXPECT_TRUE(bench.step(Submitted{"csr-1"}).empty());
     EXPECT_EQ(bench.run().size(), 1u);
-    const Actions warned = bench.step(Looked{{"csr-1", status, "", "not one of ours"}});
+    const Actions warned = bench.step(Polled{{"csr-1", status, "", "not one of ours"}});
     ASSERT_EQ(warned.size(), 1u);
     EXPECT_NE(std::get<Warn>(warned.front()).what.find("not one of ours"), std::string::npos);
     const MonoTime before = bench.now;
-    EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+    EXPECT_EQ(bench.run(), (Actions{SubmitRequest{Credentials::bootstrap}}));
     EXPECT_GE(bench.now - before, 10min);
   }
 }
@@ -183,12 +185,12 @@ TEST(Rotation, WhatIsIssuedAndUselessChangesNothing) {
   EXPECT_EQ(bench.run().size(), 1u);
   EXPECT_TRUE(bench.step(Submitted{"csr-1"}).empty());
   EXPECT_EQ(bench.run().size(), 1u);
-  EXPECT_EQ(bench.step(Looked{{"csr-1", CsrState::Status::issued, "PEM", ""}}).size(), 1u);
+  EXPECT_EQ(bench.step(Polled{{"csr-1", CsrState::Status::issued, "PEM", ""}}).size(), 1u);
   const Error other{Errc::invalid, "another key"};
   EXPECT_EQ(bench.step(Unusable{other}),
             (Actions{Warn{"the issued certificate cannot be used: another key"}}));
   EXPECT_EQ(bench.rotation.held(), year_long);
-  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::own}}));
+  EXPECT_EQ(bench.run(), (Actions{SubmitRequest{Credentials::own}}));
 }
 
 TEST(Rotation, ACertificateThatIsDueWhenItComesIsNotAskedForInACircle) {
@@ -198,7 +200,7 @@ TEST(Rotation, ACertificateThatIsDueWhenItComesIsNotAskedForInACircle) {
   bench.wall += 3 * year;  // This node's clock is ahead of the signer's.
   bench.get(year_long);
   const MonoTime before = bench.now;
-  EXPECT_EQ(bench.run(), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.run(), (Actions{SubmitRequest{Credentials::bootstrap}}));
   EXPECT_GE(bench.now - before, 1s);
 }
 
@@ -208,7 +210,7 @@ TEST(Rotation, TheCalendarMayBeSetAtAnyTime) {
   EXPECT_LE(bench.rotation.deadline() - bench.now, 5min);
   bench.wall += year;
   bench.pass(bench.rotation.deadline() - bench.now);
-  EXPECT_EQ(bench.step(TimePassed{}), (Actions{Ask{Credentials::bootstrap}}));
+  EXPECT_EQ(bench.step(TimePassed{}), (Actions{SubmitRequest{Credentials::bootstrap}}));
   EXPECT_EQ(bench.step(NotSubmitted{away}).size(), 1u);
   bench.wall -= year;
   EXPECT_TRUE(bench.run(24h).empty()) << "the clock was corrected, so no request is needed";

@@ -74,7 +74,7 @@ std::vector<std::string> lines_of(const Variants& all) {
 
 std::vector<std::string> describe(const Effects& effects) { return lines_of(effects); }
 
-std::vector<std::string> describe(const Wishes& wishes) { return lines_of(wishes); }
+std::vector<std::string> describe(const Intents& intents) { return lines_of(intents); }
 
 std::vector<std::string> describe(const std::vector<PatchTaints>& patches) {
   std::vector<std::string> lines;

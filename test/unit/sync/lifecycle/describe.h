@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sync/lifecycle/effects.h"
-#include "sync/lifecycle/wish.h"
+#include "sync/lifecycle/intent.h"
 #include "sync/model/types.h"
 #include "test/unit/sync/objects/taints.h"
 
@@ -23,7 +23,7 @@ using Lines = std::vector<std::string>;
 // "event Node/a Normal NodeNotReady", ... The lines have no messages and times; tests of those
 // compare whole values.
 std::vector<std::string> describe(const Effects& effects);
-std::vector<std::string> describe(const Wishes& wishes);
+std::vector<std::string> describe(const Intents& intents);
 std::vector<std::string> describe(const std::vector<PatchTaints>& patches);
 
 // A node whose Ready condition has the status `ready`, with heartbeat and transition `beat` after

@@ -7,17 +7,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Course {
+struct RunResult {
   Lines lines;
   bool failed = false;
-  bool operator==(const Course&) const = default;
+  bool operator==(const RunResult&) const = default;
 };
 
 // Runs an eviction to its end. Effects whose lines are in `errors` fail.
-Course run(std::vector<PodFacts> pods, std::set<std::string> spared,
-           const std::map<std::string, Errc>& errors) {
-  DirectEviction eviction(make_facts("a", "Unknown"), std::move(pods), std::move(spared));
-  Course run;
+RunResult run(std::vector<PodFacts> pods, std::set<std::string> exempt,
+              const std::map<std::string, Errc>& errors) {
+  DirectEviction eviction(make_facts("a", "Unknown"), std::move(pods), std::move(exempt));
+  RunResult run;
   while (const auto effect = eviction.next()) {
     const std::string line = describe({*effect}).front();
     run.lines.push_back(line);
@@ -36,30 +36,30 @@ const std::string told_p = "event Pod/p Normal NodeControllerEviction";
 const std::string told_q = "event Pod/q Normal NodeControllerEviction";
 
 TEST(DirectEviction, MarksTellsAndDeletesOneByOne) {
-  const Course expect{{all, "lost default/p", told_p, "delete default/p uid-p", "lost default/q",
-                       told_q, "delete default/q uid-q"},
-                      false};
+  const RunResult expect{{all, "lost default/p", told_p, "delete default/p uid-p", "lost default/q",
+                          told_q, "delete default/q uid-q"},
+                         false};
   EXPECT_EQ(run({p, q}, {}, {}), expect);
-  EXPECT_EQ(run({}, {}, {}), Course{});
+  EXPECT_EQ(run({}, {}, {}), RunResult{});
 }
 
 TEST(DirectEviction, SparesTheTerminatingAndThoseOfDaemonSets) {
   PodFacts terminating = p;
   terminating.terminating = true;
-  const Course expect{{all, "lost default/p", "lost default/q"}, false};
+  const RunResult expect{{all, "lost default/p", "lost default/q"}, false};
   EXPECT_EQ(run({terminating, q}, {"default/q"}, {}), expect);
 }
 
 TEST(DirectEviction, OnlyAConflictSkipsAPod) {
-  const Course conflict{{all, "lost default/p", "lost default/q", told_q, "delete default/q uid-q"},
-                        true};
+  const RunResult conflict{
+      {all, "lost default/p", "lost default/q", told_q, "delete default/q uid-q"}, true};
   EXPECT_EQ(run({p, q}, {}, {{"lost default/p", Errc::conflict}}), conflict);
-  const Course other{{all, "lost default/p", told_p, "delete default/p uid-p"}, false};
+  const RunResult other{{all, "lost default/p", told_p, "delete default/p uid-p"}, false};
   EXPECT_EQ(run({p}, {}, {{"lost default/p", Errc::unavailable}}), other);
 }
 
 TEST(DirectEviction, AFailedDeletionEndsTheRunButAGonePodIsFine) {
-  const Course failed{{all, "lost default/p", told_p, "delete default/p uid-p"}, true};
+  const RunResult failed{{all, "lost default/p", told_p, "delete default/p uid-p"}, true};
   EXPECT_EQ(run({p, q}, {}, {{"delete default/p uid-p", Errc::denied}}), failed);
   const auto gone = run({p, q}, {}, {{"delete default/p uid-p", Errc::not_found}});
   EXPECT_EQ(gone.lines.size(), 7u);

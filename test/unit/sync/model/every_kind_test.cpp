@@ -14,7 +14,7 @@
 #include "sync/wire/read.h"
 #include "test/unit/sync/model/full_objects.h"
 
-namespace holdfast::sync::model {
+namespace holdfast::sync::inline model {
 namespace {
 
 std::vector<const StructType*> all_kinds() {
@@ -211,4 +211,4 @@ TEST(EveryKind, HasTheFieldsOf136) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync::model
+}  // namespace holdfast::sync::inline model

@@ -12,7 +12,7 @@
 #include "sync/objects/typed.h"
 #include "sync/wire/json.h"
 
-namespace holdfast::sync::model::test {
+namespace holdfast::sync::inline model::test {
 
 // Makes objects that have all fields of their type that exist in protobuf, each with a different
 // value.
@@ -78,4 +78,4 @@ inline json::object full_object(const StructType& type) {
   return objects::shape(type, objects.object(type)).value().object;
 }
 
-}  // namespace holdfast::sync::model::test
+}  // namespace holdfast::sync::inline model::test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace holdfast::sync::model {
+namespace holdfast::sync::inline model {
 namespace {
 
 TEST(Schema, HasEachNumberOnce) {
@@ -19,4 +19,4 @@ TEST(Schema, HasEachNumberOnce) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync::model
+}  // namespace holdfast::sync::inline model

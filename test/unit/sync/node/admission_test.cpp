@@ -4,7 +4,7 @@
 
 #include "sync/node/critical.h"
 #include "sync/objects/qos.h"
-#include "test/unit/sync/schedule/world.h"
+#include "test/unit/sync/schedule/cluster_fixture.h"
 
 namespace holdfast::sync::node {
 namespace {

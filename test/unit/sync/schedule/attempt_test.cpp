@@ -3,7 +3,7 @@
 
 #include "sync/schedule/attempt.h"
 
-#include "test/unit/sync/schedule/world.h"
+#include "test/unit/sync/schedule/cluster_fixture.h"
 
 namespace holdfast::sync::schedule {
 namespace {
@@ -11,13 +11,13 @@ namespace {
 using test::make_node;
 using test::make_pod;
 
-struct Scene {
+struct AttemptBench {
   Cluster cluster;
   Nominator nominator;
   Finder finder{plugins()};
   Random random{1};
 
-  explicit Scene(int nodes) {
+  explicit AttemptBench(int nodes) {
     for (int i = 0; i < nodes; ++i) cluster.set_node(make_node("n" + std::to_string(1000 + i)));
   }
   Attempt find(const Pod& pod) {
@@ -27,75 +27,75 @@ struct Scene {
 };
 
 TEST(Attempt, WithoutNodesThereIsNothingToPreempt) {
-  Scene scene(0);
-  const Attempt attempt = scene.find(make_pod("p", 0, "1"));
-  EXPECT_EQ(attempt.verdict, reject(Code::unresolvable, "no nodes available to schedule pods"));
+  AttemptBench bench(0);
+  const Attempt attempt = bench.find(make_pod("p", 0, "1"));
+  EXPECT_EQ(attempt.fit_status, reject(Code::unresolvable, "no nodes available to schedule pods"));
   EXPECT_FALSE(attempt.diagnosis);
 }
 
 TEST(Attempt, StopsWhenEnoughNodesWouldDoAndGoesOnFromThere) {
-  Scene scene(500);
+  AttemptBench bench(500);
   for (int i = 0; i < 5; ++i) {
-    const Attempt attempt = scene.find(make_pod("p", 0, "1"));
+    const Attempt attempt = bench.find(make_pod("p", 0, "1"));
     EXPECT_EQ(attempt.evaluated, 230u);  // 46 % of 500
     EXPECT_EQ(attempt.feasible, 230u);
   }
 }
 
 TEST(Attempt, ThePromisedNodeIsTriedAloneAndFirst) {
-  Scene scene(500);
+  AttemptBench bench(500);
   Pod pod = make_pod("p", 0, "1000");
   pod.status.nominated_node_name = "n1400";
-  EXPECT_EQ(scene.find(pod).evaluated, 1u);
-  EXPECT_EQ(scene.find(pod).node->name(), "n1400");
-  scene.cluster.set_pod(view_of(make_pod("full", 0, "4000", "n1400"), scene.cluster.symbols()));
-  const Attempt attempt = scene.find(pod);
+  EXPECT_EQ(bench.find(pod).evaluated, 1u);
+  EXPECT_EQ(bench.find(pod).node->name(), "n1400");
+  bench.cluster.set_pod(view_of(make_pod("full", 0, "4000", "n1400"), bench.cluster.symbols()));
+  const Attempt attempt = bench.find(pod);
   EXPECT_GT(attempt.evaluated, 1u);
   EXPECT_NE(attempt.node->name(), "n1400");
 }
 
 TEST(Attempt, NamedNodesAreTheOnlyOnesLookedAt) {
-  Scene scene(500);
+  AttemptBench bench(500);
   Pod pod = make_pod("p", 0, "1");
   pod.spec.affinity = Affinity{};
   NodeSelector& required = pod.spec.affinity->node_affinity.emplace().required.emplace();
   required.node_selector_terms.emplace_back().match_fields = {
       {"metadata.name", "In", {"n1007"}, {}}};
-  EXPECT_EQ(scene.find(pod).node->name(), "n1007");
-  scene.cluster.set_pod(view_of(make_pod("full", 0, "4000", "n1007"), scene.cluster.symbols()));
-  EXPECT_EQ(scene.find(pod).verdict.message(),
+  EXPECT_EQ(bench.find(pod).node->name(), "n1007");
+  bench.cluster.set_pod(view_of(make_pod("full", 0, "4000", "n1007"), bench.cluster.symbols()));
+  EXPECT_EQ(bench.find(pod).fit_status.message(),
             "0/500 nodes are available: 1 Insufficient cpu, 499 node(s) didn't satisfy plugin(s) "
             "[NodeAffinity].");
 }
 
 TEST(Attempt, EveryRejectingPluginIsNamed) {
-  Scene scene(2);
+  AttemptBench bench(2);
   Node tainted = make_node("n1000");
   tainted.spec.taints.push_back({"k", "v", "NoSchedule", {}, {}});
-  scene.cluster.set_node(tainted);
-  const Attempt attempt = scene.find(make_pod("p", 0, "9000"));
+  bench.cluster.set_node(tainted);
+  const Attempt attempt = bench.find(make_pod("p", 0, "9000"));
   ASSERT_TRUE(attempt.diagnosis);
   EXPECT_EQ(attempt.diagnosis->unschedulable_plugins,
             (std::set<std::string>{"NodeResourcesFit", "TaintToleration"}));
-  EXPECT_EQ(attempt.verdict.message(),
+  EXPECT_EQ(attempt.fit_status.message(),
             "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {k: v}.");
 }
 
 TEST(Attempt, PreferredNodesAndTaintsDecideAmongEquals) {
-  Scene scene(3);
+  AttemptBench bench(3);
   Node liked = make_node("n1001");
   liked.metadata.labels.set("disk", "ssd");
-  scene.cluster.set_node(liked);
+  bench.cluster.set_node(liked);
   Pod pod = make_pod("p", 0, "1");
   pod.spec.affinity = Affinity{};
   PreferredSchedulingTerm& term =
       pod.spec.affinity->node_affinity.emplace().preferred.emplace_back();
   term.weight = 10;
   term.preference.match_expressions = {{"disk", "In", {"ssd"}, {}}};
-  EXPECT_EQ(scene.find(pod).node->name(), "n1001");
+  EXPECT_EQ(bench.find(pod).node->name(), "n1001");
   liked.spec.taints.push_back({"k", "v", "PreferNoSchedule", {}, {}});
-  scene.cluster.set_node(liked);
-  EXPECT_NE(scene.find(pod).node->name(), "n1001");
+  bench.cluster.set_node(liked);
+  EXPECT_NE(bench.find(pod).node->name(), "n1001");
 }
 
 TEST(Cluster, ZonesTakeTurns) {

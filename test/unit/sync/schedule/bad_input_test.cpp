@@ -1,19 +1,19 @@
 // Invalid or contradictory objects: they get a clear message and do not stop the scheduler.
 
-#include "test/unit/sync/schedule/world.h"
+#include "test/unit/sync/schedule/cluster_fixture.h"
 
 namespace holdfast::sync::schedule {
 namespace {
 
+using test::ClusterFixture;
 using test::make_node;
 using test::make_pod;
-using test::World;
 
-World one_node(Pod incoming) {
-  World world;
-  world.nodes.push_back(make_node("n1"));
-  world.incoming = std::move(incoming);
-  return world;
+ClusterFixture one_node(Pod incoming) {
+  ClusterFixture cluster_fixture;
+  cluster_fixture.nodes.push_back(make_node("n1"));
+  cluster_fixture.incoming = std::move(incoming);
+  return cluster_fixture;
 }
 
 TEST(BadInput, AQuantityThatDoesNotParseIsNamed) {
@@ -35,18 +35,18 @@ TEST(BadInput, AQuantityThatDoesNotParseIsNamed) {
 }
 
 TEST(BadInput, ANodeWhoseAmountsDoNotParseHasNone) {
-  World world = one_node(make_pod("p", 0, "100"));
-  world.nodes[0].status.allocatable.set("cpu", "many");
-  EXPECT_EQ(test::run(world).message, "0/1 nodes are available: 1 Insufficient cpu.");
+  ClusterFixture cluster_fixture = one_node(make_pod("p", 0, "100"));
+  cluster_fixture.nodes[0].status.allocatable.set("cpu", "many");
+  EXPECT_EQ(test::run(cluster_fixture).message, "0/1 nodes are available: 1 Insufficient cpu.");
   Cluster cluster;
-  world.fill(cluster);
+  cluster_fixture.fill(cluster);
   EXPECT_EQ(cluster.find("n1")->problem.substr(0, 25), "status.allocatable: cpu: ");
 }
 
 TEST(BadInput, ARunningPodThatCannotBeReadCountsAsNothing) {
-  World world = one_node(make_pod("p", 0, "4000"));
-  world.pods.push_back(make_pod("broken", 0, "abc", "n1"));
-  EXPECT_EQ(test::run(world).node, "n1");
+  ClusterFixture cluster_fixture = one_node(make_pod("p", 0, "4000"));
+  cluster_fixture.pods.push_back(make_pod("broken", 0, "abc", "n1"));
+  EXPECT_EQ(test::run(cluster_fixture).node, "n1");
 }
 
 TEST(BadInput, AffinitiesThatContradictEachOtherMatchNoNode) {
@@ -59,7 +59,7 @@ TEST(BadInput, AffinitiesThatContradictEachOtherMatchNoNode) {
   EXPECT_EQ(result.message,
             "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.");
   // Preemption does not help either.
-  EXPECT_EQ(result.preemption.verdict.message(),
+  EXPECT_EQ(result.preemption.fit_status.message(),
             "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.");
 
   term = {};
@@ -71,10 +71,10 @@ TEST(BadInput, AffinitiesThatContradictEachOtherMatchNoNode) {
   both.metadata.labels.set("app", "a");
   test::add_affinity(both, test::term("app", "a", "host"));
   test::add_anti_affinity(both, test::term("app", "a", "host"));
-  World world = one_node(both);
-  world.pods.push_back(make_pod("other", 5000, "100", "n1"));
-  world.pods.back().metadata.labels.set("app", "a");
-  EXPECT_EQ(test::run(world).message,
+  ClusterFixture cluster_fixture = one_node(both);
+  cluster_fixture.pods.push_back(make_pod("other", 5000, "100", "n1"));
+  cluster_fixture.pods.back().metadata.labels.set("app", "a");
+  EXPECT_EQ(test::run(cluster_fixture).message,
             "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules.");
 }
 
@@ -109,41 +109,42 @@ TEST(BadInput, SelectorsOfPodsThatCannotBeReadAreNamed) {
 }
 
 TEST(BadInput, ABudgetWithABrokenSelectorProtectsNobody) {
-  World world = one_node(make_pod("p", 1000, "3000"));
-  world.pods.push_back(make_pod("v", 0, "3000", "n1"));
-  world.pods.back().metadata.labels.set("app", "a");
-  world.budgets.push_back(test::make_budget("broken", "app", "a", 0));
-  world.budgets[0].spec.selector->match_expressions = {{"app", "In", {}, {}}};
-  const auto result = test::run(world);
+  ClusterFixture cluster_fixture = one_node(make_pod("p", 1000, "3000"));
+  cluster_fixture.pods.push_back(make_pod("v", 0, "3000", "n1"));
+  cluster_fixture.pods.back().metadata.labels.set("app", "a");
+  cluster_fixture.budgets.push_back(test::make_budget("broken", "app", "a", 0));
+  cluster_fixture.budgets[0].spec.selector->match_expressions = {{"app", "In", {}, {}}};
+  const auto result = test::run(cluster_fixture);
   ASSERT_TRUE(result.preemption.chosen);
   EXPECT_EQ(result.preemption.chosen->violations, 0);
-  const auto problems = Budgets(world.budgets).problems();
+  const auto problems = Budgets(cluster_fixture.budgets).problems();
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0].substr(0, 52), "PodDisruptionBudget default/broken: spec.selector: v");
 }
 
 TEST(BadInput, ExtendersThatSayNonsenseAreAnError) {
-  World world = one_node(make_pod("p", 1000, "3000"));
-  world.pods.push_back(make_pod("v", 0, "3000", "n1"));
+  ClusterFixture cluster_fixture = one_node(make_pod("p", 1000, "3000"));
+  cluster_fixture.pods.push_back(make_pod("v", 0, "3000", "n1"));
   Cluster cluster;
-  world.fill(cluster);
-  const auto ask = [&world, &cluster](const holdfast::Result<ExtenderAnswer>& answer,
-                                      bool ignorable) {
+  cluster_fixture.fill(cluster);
+  const auto ask = [&cluster_fixture, &cluster](const holdfast::Result<ExtenderAnswer>& answer,
+                                                bool ignorable) {
     Candidate candidate{"n1", {cluster.find_pod("uid-v")}, 0};
-    ExtenderRound round({{"http://x", true, ignorable, false, {}}}, world.incoming, {candidate});
+    ExtenderRound round({{"http://x", true, ignorable, false, {}}}, cluster_fixture.incoming,
+                        {candidate});
     round.answer(cluster, answer);
     return round;
   };
-  EXPECT_EQ(ask(ExtenderAnswer{{"n9", {{"uid-v"}, 0}}}, false).verdict().message(),
+  EXPECT_EQ(ask(ExtenderAnswer{{"n9", {{"uid-v"}, 0}}}, false).fit_status().message(),
             "nodeinfo not found for node name \"n9\"");
-  EXPECT_EQ(ask(ExtenderAnswer{{"n1", {{"uid-x"}, 0}}}, false).verdict().message(),
+  EXPECT_EQ(ask(ExtenderAnswer{{"n1", {{"uid-x"}, 0}}}, false).fit_status().message(),
             "extender: http://x claims to preempt pod (UID: uid-x) on node: n1, but the pod is not "
             "found on that node");
   const auto passed = ask(ExtenderAnswer{{"n9", {{"uid-v"}, 0}}}, true);
-  EXPECT_TRUE(passed.verdict().ok());
+  EXPECT_TRUE(passed.fit_status().ok());
   EXPECT_EQ(passed.candidates().size(), 1u);
   EXPECT_EQ(passed.ignored().size(), 1u);
-  EXPECT_EQ(ask(fail(Errc::timeout, "no answer in 5s"), false).verdict().code, Code::error);
+  EXPECT_EQ(ask(fail(Errc::timeout, "no answer in 5s"), false).fit_status().code, Code::error);
 }
 
 }  // namespace

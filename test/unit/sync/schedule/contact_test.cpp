@@ -7,7 +7,7 @@
 #include "sync/schedule/preemption/dry_run.h"
 #include "sync/schedule/queue/event.h"
 #include "sync/schedule/queue/hints.h"
-#include "test/unit/sync/schedule/world.h"
+#include "test/unit/sync/schedule/cluster_fixture.h"
 
 namespace holdfast::sync::schedule {
 namespace {
@@ -34,19 +34,19 @@ Pod tolerant_pod() {
 
 TEST(Contact, IsReadFromTheConditionOrTheTaint) {
   Node node = make_node("n");
-  EXPECT_FALSE(out_of_contact(node));
+  EXPECT_FALSE(is_out_of_contact(node));
   for (const char* status : {"True", "False"}) {
     node.status.conditions = {};
     node.status.conditions.emplace_back().type = "Ready";
     node.status.conditions.back().status = status;
-    EXPECT_FALSE(out_of_contact(node)) << status;
+    EXPECT_FALSE(is_out_of_contact(node)) << status;
   }
   node.status.conditions.back().status = "Unknown";
-  EXPECT_TRUE(out_of_contact(node));
-  EXPECT_FALSE(keeps_to_itself(node));
+  EXPECT_TRUE(is_out_of_contact(node));
+  EXPECT_FALSE(is_autonomous_out_of_contact(node));
   Node tainted = make_node("n");
   tainted.spec.taints.push_back({"node.kubernetes.io/unreachable", "", "NoExecute", {}, {}});
-  EXPECT_TRUE(out_of_contact(tainted));
+  EXPECT_TRUE(is_out_of_contact(tainted));
   const struct {
     const char* annotation;
     const char* value;
@@ -59,38 +59,40 @@ TEST(Contact, IsReadFromTheConditionOrTheTaint) {
   for (const auto& row : rows) {
     Node lost = node;
     lost.metadata.annotations.set(row.annotation, row.value);
-    EXPECT_EQ(keeps_to_itself(lost), row.autonomous) << row.annotation << "=" << row.value;
+    EXPECT_EQ(is_autonomous_out_of_contact(lost), row.autonomous)
+        << row.annotation << "=" << row.value;
     lost.status.conditions.back().status = "True";
-    EXPECT_FALSE(keeps_to_itself(lost)) << "it is heard";
+    EXPECT_FALSE(is_autonomous_out_of_contact(lost)) << "it is heard";
   }
 }
 
 TEST(Contact, AnAutonomousNodeOutOfContactTakesNoPodWhateverItTolerates) {
-  test::World world;
-  world.nodes = {lost_node("n1", true)};
-  world.incoming = tolerant_pod();
-  EXPECT_EQ(test::run(world).message,
+  test::ClusterFixture cluster_fixture;
+  cluster_fixture.nodes = {lost_node("n1", true)};
+  cluster_fixture.incoming = tolerant_pod();
+  EXPECT_EQ(test::run(cluster_fixture).message,
             "0/1 nodes are available: 1 node(s) were autonomous and out of contact.");
   // Removing pods there would not help.
-  world.pods.push_back(make_pod("victim", -5, "4000", "n1"));
-  EXPECT_FALSE(test::run(world).preemption.chosen);
+  cluster_fixture.pods.push_back(make_pod("victim", -5, "4000", "n1"));
+  EXPECT_FALSE(test::run(cluster_fixture).preemption.chosen);
   // For a pod that does not tolerate the taint, the message is upstream's.
-  world.incoming = make_pod("p", 0, "100");
-  EXPECT_EQ(test::run(world).message,
+  cluster_fixture.incoming = make_pod("p", 0, "100");
+  EXPECT_EQ(test::run(cluster_fixture).message,
             "0/1 nodes are available: 1 node(s) had untolerated taint "
             "{node.kubernetes.io/unreachable: }.");
 }
 
 TEST(Contact, ConnectedNodesArePreferredToToleratedOnes) {
-  test::World world;
-  world.nodes = {lost_node("n1", false), make_node("n2"), lost_node("n3", false)};
-  world.incoming = tolerant_pod();
+  test::ClusterFixture cluster_fixture;
+  cluster_fixture.nodes = {lost_node("n1", false), make_node("n2"), lost_node("n3", false)};
+  cluster_fixture.incoming = tolerant_pod();
   // n2 is chosen although its score is the lowest.
-  world.pods.push_back(make_pod("busy", 0, "3800", "n2"));
-  for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(test::run(world, seed).node, "n2");
-  world.pods.push_back(make_pod("full", 0, "200", "n2"));
-  EXPECT_NE(test::run(world).node, "n2") << "better there than nowhere";
-  EXPECT_NE(test::run(world).node, "");
+  cluster_fixture.pods.push_back(make_pod("busy", 0, "3800", "n2"));
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_EQ(test::run(cluster_fixture, seed).node, "n2");
+  cluster_fixture.pods.push_back(make_pod("full", 0, "200", "n2"));
+  EXPECT_NE(test::run(cluster_fixture).node, "n2") << "better there than nowhere";
+  EXPECT_NE(test::run(cluster_fixture).node, "");
 }
 
 TEST(Contact, TheScanGoesOnUntilEnoughConnectedNodesAreFound) {
@@ -171,7 +173,7 @@ TEST(DryRunOnThreads, FindsWhatOneThreadFinds) {
                                   cluster.nodes(), offset, limit, on_threads);
       EXPECT_EQ(one.evaluated, many.evaluated);
       EXPECT_EQ(one.errors, many.errors);
-      EXPECT_EQ(fit_error(300, one.verdicts), fit_error(300, many.verdicts));
+      EXPECT_EQ(fit_error(300, one.fit_statuses), fit_error(300, many.fit_statuses));
       ASSERT_EQ(one.candidates.size(), many.candidates.size());
       for (std::size_t i = 0; i < one.candidates.size(); ++i) {
         EXPECT_EQ(one.candidates[i].node, many.candidates[i].node);

@@ -3,7 +3,7 @@
 #include "sync/schedule/preemption/extender_wire.h"
 
 #include "sync/wire/json.h"
-#include "test/unit/sync/schedule/world.h"
+#include "test/unit/sync/schedule/cluster_fixture.h"
 
 namespace holdfast::sync::schedule {
 namespace {

@@ -3,13 +3,13 @@
 #include "sync/schedule/preemption/preparation.h"
 
 #include "sync/schedule/names.h"
-#include "test/unit/sync/schedule/world.h"
+#include "test/unit/sync/schedule/cluster_fixture.h"
 
 namespace holdfast::sync::schedule {
 namespace {
 
 using test::make_pod;
-using Way = Settled::Way;
+using Kind = Settled::Kind;
 
 // One action as text: "patch v1 (uid-v1)".
 std::string line(const Action& action) {
@@ -31,13 +31,13 @@ std::string line(const Action& action) {
 class Prepare {
  public:
   Prepare(const std::vector<std::string>& victims, bool async,
-          const std::vector<std::string>& promised = {})
-      : preparation_(view(make_pod("p", 1000, "1")), {"n1", views(victims), 0}, views(promised), {},
-                     {async, true, true}) {}
+          const std::vector<std::string>& nominated = {})
+      : preparation_(view(make_pod("p", 1000, "1")), {"n1", views(victims), 0}, views(nominated),
+                     {}, {async, true, true}) {}
 
   std::string start() { return lines(preparation_.start(test::wall_now)); }
-  std::string settle(std::uint64_t id, Way way = Way::done) {
-    return lines(preparation_.settle(id, {way, way == Way::done ? "" : "boom"}, test::wall_now));
+  std::string settle(std::uint64_t id, Kind kind = Kind::done) {
+    return lines(preparation_.settle(id, {kind, kind == Kind::done ? "" : "boom"}, test::wall_now));
   }
   [[nodiscard]] const Preparation& operator*() const { return preparation_; }
 
@@ -71,7 +71,7 @@ TEST(Preparation, EveryWriteAndDeletionNamesTheUid) {
   EXPECT_EQ(run.settle(1), "2: delete v1 (uid-v1)");
   EXPECT_EQ(run.settle(2), "event v1");
   EXPECT_TRUE((*run).finished());
-  EXPECT_TRUE((*run).verdict().ok());
+  EXPECT_TRUE((*run).fit_status().ok());
 }
 
 TEST(Preparation, TheLastVictimGoesWhenTheGateIsOpen) {
@@ -90,21 +90,21 @@ TEST(Preparation, TheLastVictimGoesWhenTheGateIsOpen) {
 TEST(Preparation, AFailureStopsItsBatchAndWakesThePod) {
   Prepare run({"v1", "v2", "v3"}, true);
   EXPECT_EQ(run.start(), "shut, 1: patch v1 (uid-v1), 2: patch v2 (uid-v2)");
-  EXPECT_EQ(run.settle(1, Way::failed), "");
+  EXPECT_EQ(run.settle(1, Kind::failed), "");
   EXPECT_EQ(run.settle(2), "open, 3: patch v3 (uid-v3)");
   EXPECT_EQ(run.settle(3), "4: delete v3 (uid-v3)");
   EXPECT_EQ(run.settle(4), "event v3, activate");
-  EXPECT_TRUE((*run).verdict().ok());
+  EXPECT_TRUE((*run).fit_status().ok());
   EXPECT_EQ((*run).errors(), std::vector<std::string>{"boom"});
 }
 
 TEST(Preparation, SynchronouslyAFailureIsTheAttempts) {
   Prepare run({"v1", "v2"}, false, {"low"});
   EXPECT_EQ(run.start(), "1: patch v1 (uid-v1), 2: patch v2 (uid-v2)");
-  EXPECT_EQ(run.settle(1, Way::failed), "");
+  EXPECT_EQ(run.settle(1, Kind::failed), "");
   EXPECT_EQ(run.settle(2), "");
   EXPECT_TRUE((*run).finished());
-  EXPECT_EQ((*run).verdict(), reject(Code::error, "boom"));
+  EXPECT_EQ((*run).fit_status(), reject(Code::error, "boom"));
 }
 
 TEST(Preparation, PromisesAreClearedAfterTheVictims) {
@@ -112,17 +112,17 @@ TEST(Preparation, PromisesAreClearedAfterTheVictims) {
   EXPECT_EQ(run.start(), "1: patch v1 (uid-v1)");
   EXPECT_EQ(run.settle(1), "2: delete v1 (uid-v1)");
   EXPECT_EQ(run.settle(2), "event v1, 3: clear low");
-  EXPECT_EQ(run.settle(3, Way::failed), "");
+  EXPECT_EQ(run.settle(3, Kind::failed), "");
   EXPECT_TRUE((*run).finished());
-  EXPECT_TRUE((*run).verdict().ok());
+  EXPECT_TRUE((*run).fit_status().ok());
 }
 
 TEST(Preparation, WhenNobodyIsLeftToLeaveThePodIsWoken) {
   Prepare run({"v1", "v2"}, true);
   EXPECT_EQ(run.start(), "shut, 1: patch v1 (uid-v1)");
-  EXPECT_EQ(run.settle(1, Way::gone), "open, 2: patch v2 (uid-v2)");
+  EXPECT_EQ(run.settle(1, Kind::gone), "open, 2: patch v2 (uid-v2)");
   EXPECT_EQ(run.settle(2), "3: delete v2 (uid-v2)");
-  EXPECT_EQ(run.settle(3, Way::gone), "activate");
+  EXPECT_EQ(run.settle(3, Kind::gone), "activate");
 }
 
 TEST(Preparation, APatchSaysWhatAStrategicMergeNeeds) {

@@ -4,7 +4,7 @@
 
 #include "sync/schedule/failure.h"
 #include "sync/schedule/names.h"
-#include "test/unit/sync/schedule/world.h"
+#include "test/unit/sync/schedule/cluster_fixture.h"
 
 namespace holdfast::sync::schedule {
 namespace {

@@ -9,12 +9,12 @@
 #include <cstdlib>
 
 #include "platform/text.h"
-#include "test/unit/agent/edge/chaos/world.h"
+#include "test/unit/agent/edge/chaos/chaos_fixture.h"
 
 namespace holdfast::agent::chaos {
 namespace {
 
-constexpr int deeds_each = 30;
+constexpr int actions_each = 30;
 constexpr std::uint64_t groups = 8;  // the sequences are divided among tests that run in parallel
 
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {
@@ -29,11 +29,11 @@ std::string told(const std::vector<std::string>& lines) {
 }
 
 void play(std::uint64_t seed) {
-  World world(seed);
-  for (int i = 0; i < deeds_each; ++i) world.next();
-  world.converge();
-  EXPECT_EQ(world.faults, std::vector<std::string>()) << "HOLDFAST_SEED=" << seed << "\n"
-                                                      << told(world.deeds);
+  ChaosFixture fixture(seed);
+  for (int i = 0; i < actions_each; ++i) fixture.next();
+  fixture.converge();
+  EXPECT_EQ(fixture.faults, std::vector<std::string>()) << "HOLDFAST_SEED=" << seed << "\n"
+                                                        << told(fixture.actions);
 }
 
 class Chaos : public testing::TestWithParam<std::uint64_t> {};

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sync/wire/read.h"
-#include "test/unit/agent/edge/filters/stage.h"
+#include "test/unit/agent/edge/filters/filter_fixture.h"
 
 namespace holdfast::agent::filtered {
 namespace {
@@ -62,175 +62,176 @@ std::string nodes_in(const json::value& slice_json) {
 }
 
 // The nodes of the endpoints in the only EndpointSlice of an answer.
-std::string nodes_of(Stage& stage, const Client& client, const std::string& target) {
-  const json::value items = stage.get(client, target);
+std::string nodes_of(FilterFixture& fixture, const Client& client, const std::string& target) {
+  const json::value items = fixture.get(client, target);
   return items.is_array() && items.get_array().size() == 1 ? nodes_in(items.get_array()[0]) : "?";
 }
 
 TEST(Filtered, ListsAndGetsLookTheSameOnlineFromTheCacheAndOffline) {
-  Stage stage(with_door());
-  stage.on_server("POST", ns + "/services", service("here", listens("hangzhou")));
-  stage.on_server("POST", ns + "/services", service("elsewhere", listens("beijing")));
-  stage.on_server("POST", ns + "/services",
-                  service("cloud", R"("svc.openyurt.io/discard":"true")", "LoadBalancer"));
-  stage.on_server("POST", "/api/v1/namespaces/default/services",
-                  service("kubernetes", "", "ClusterIP"));
-  const auto check = [&stage](const std::string& when) {
+  FilterFixture fixture(with_door());
+  fixture.on_server("POST", ns + "/services", service("here", listens("hangzhou")));
+  fixture.on_server("POST", ns + "/services", service("elsewhere", listens("beijing")));
+  fixture.on_server("POST", ns + "/services",
+                    service("cloud", R"("svc.openyurt.io/discard":"true")", "LoadBalancer"));
+  fixture.on_server("POST", "/api/v1/namespaces/default/services",
+                    service("kubernetes", "", "ClusterIP"));
+  const auto check = [&fixture](const std::string& when) {
     for (const std::string& target : {services, services + cached}) {
       for (const Client& client : {proxy, proxy_protobuf}) {
-        EXPECT_EQ(stage.names(client, target), "kubernetes here") << when << target;
+        EXPECT_EQ(fixture.names(client, target), "kubernetes here") << when << target;
       }
       for (const Client& client : {kubelet, kubelet_protobuf}) {
-        EXPECT_EQ(stage.names(client, target), "kubernetes cloud elsewhere here") << when;
-        const json::value master = stage.get(client, target).as_array().at(0);
+        EXPECT_EQ(fixture.names(client, target), "kubernetes cloud elsewhere here") << when;
+        const json::value master = fixture.get(client, target).as_array().at(0);
         EXPECT_EQ(sync::wire::dig_text(master.as_object(), {"spec", "clusterIP"}), "169.254.2.1")
             << when;
       }
     }
   };
   check("online");
-  const json::value as_is = stage.get(kubectl, services).as_array().at(0);
+  const json::value as_is = fixture.get(kubectl, services).as_array().at(0);
   EXPECT_NE(sync::wire::dig_text(as_is.as_object(), {"spec", "clusterIP"}), "169.254.2.1");
-  stage.time.run(5s);
-  stage.cut();
+  fixture.time.run(5s);
+  fixture.cut();
   check("offline");
-  EXPECT_EQ(stage.names(proxy, ns + "/services?resourceVersion=0"), "here")
+  EXPECT_EQ(fixture.names(proxy, ns + "/services?resourceVersion=0"), "here")
       << "answered from a list over all namespaces";
-  stage.restart_agent();
+  fixture.restart_agent();
   check("after a restart");
-  stage.restore();
+  fixture.restore();
   check("again");
-  EXPECT_EQ(stage.ask({"coredns"}, services).status, 200) << "no filter applies to coredns";
+  EXPECT_EQ(fixture.ask({"coredns"}, services).status, 200) << "no filter applies to coredns";
 }
 
 TEST(Filtered, AWatchTellsOnlyWhatItsClientMaySeeOnlineAndFromTheCloudItself) {
-  Stage stage;
-  stage.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
-  stage.on_server("POST", ns + "/services", service("web", ""));
-  const auto list = stage.ask(proxy, services + cached);
+  FilterFixture fixture;
+  fixture.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
+  fixture.on_server("POST", ns + "/services", service("web", ""));
+  const auto list = fixture.ask(proxy, services + cached);
   const std::string version(
       sync::wire::version_of(sync::wire::parse_json(list.body).value().as_object()));
-  const auto from_list = stage.watch(proxy, services + "?watch=true&resourceVersion=" + version);
-  const auto initial = stage.watch(
+  const auto from_list = fixture.watch(proxy, services + "?watch=true&resourceVersion=" + version);
+  const auto initial = fixture.watch(
       proxy_protobuf, services + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true" +
                           "&resourceVersionMatch=NotOlderThan");
   // The agent caches nothing for this client: its watch goes to the cloud.
   const Client ingress{"nginx-ingress-controller"};
-  const auto passed = stage.watch(ingress, slices + "?watch=true");
-  EXPECT_EQ(stage.news(from_list), "");
-  EXPECT_EQ(stage.news(initial), "ADDED web");
+  const auto passed = fixture.watch(ingress, slices + "?watch=true");
+  EXPECT_EQ(fixture.news(from_list), "");
+  EXPECT_EQ(fixture.news(initial), "ADDED web");
 
-  const auto set = [&stage](const std::string& name, const std::string& annotation) {
-    stage.on_server("PATCH", ns + "/services/" + name,
-                    R"({"metadata":{"annotations":{)" + annotation + "}}}");
+  const auto set = [&fixture](const std::string& name, const std::string& annotation) {
+    fixture.on_server("PATCH", ns + "/services/" + name,
+                      R"({"metadata":{"annotations":{)" + annotation + "}}}");
   };
   set("hidden", listens("shanghai"));
-  EXPECT_EQ(stage.news(from_list), "");
-  EXPECT_EQ(stage.news(initial), "");
+  EXPECT_EQ(fixture.news(from_list), "");
+  EXPECT_EQ(fixture.news(initial), "");
   set("hidden", listens("*"));
   set("web", listens("beijing"));
-  EXPECT_EQ(stage.news(from_list), "ADDED hidden, DELETED web");
-  EXPECT_EQ(stage.news(initial), "ADDED hidden, DELETED web");
+  EXPECT_EQ(fixture.news(from_list), "ADDED hidden, DELETED web");
+  EXPECT_EQ(fixture.news(initial), "ADDED hidden, DELETED web");
   set("web", R"("a":"b")");
-  stage.on_server("DELETE", ns + "/services/web");
-  stage.on_server("DELETE", ns + "/services/hidden");
-  EXPECT_EQ(stage.news(from_list), "DELETED hidden");
+  fixture.on_server("DELETE", ns + "/services/web");
+  fixture.on_server("DELETE", ns + "/services/hidden");
+  EXPECT_EQ(fixture.news(from_list), "DELETED hidden");
 
-  stage.on_server("POST", ns + "/services", service("local", topology("kubernetes.io/hostname")));
-  stage.on_server("POST", ns_slices, slice("s", "local"));
-  EXPECT_EQ(stage.news(passed), "ADDED s");
+  fixture.on_server("POST", ns + "/services", service("local", topology("kubernetes.io/hostname")));
+  fixture.on_server("POST", ns_slices, slice("s", "local"));
+  EXPECT_EQ(fixture.news(passed), "ADDED s");
   EXPECT_EQ(nodes_in(sync::wire::parse_json(passed->objects.at(0)).value()), "edge-a");
 }
 
 TEST(Filtered, WhatTheFiltersKnowFollowsTheCluster) {
-  Stage stage;
-  stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
-  stage.on_server("POST", ns_slices, slice("s", "web"));
+  FilterFixture fixture;
+  fixture.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  fixture.on_server("POST", ns_slices, slice("s", "web"));
   for (const Client& client : {proxy, proxy_protobuf, Client{"coredns"}}) {
-    EXPECT_EQ(nodes_of(stage, client, slices), "edge-a edge-b") << client.component;
-    EXPECT_EQ(nodes_of(stage, client, slices + cached), "edge-a edge-b") << client.component;
+    EXPECT_EQ(nodes_of(fixture, client, slices), "edge-a edge-b") << client.component;
+    EXPECT_EQ(nodes_of(fixture, client, slices + cached), "edge-a edge-b") << client.component;
   }
-  EXPECT_EQ(nodes_of(stage, kubectl, slices), "edge-a edge-b cloud");
-  const auto watch = stage.watch(proxy, slices + "?watch=true&resourceVersion=0");
-  EXPECT_EQ(stage.news(watch), "ADDED s");
+  EXPECT_EQ(nodes_of(fixture, kubectl, slices), "edge-a edge-b cloud");
+  const auto watch = fixture.watch(proxy, slices + "?watch=true&resourceVersion=0");
+  EXPECT_EQ(fixture.news(watch), "ADDED s");
 
   // The Service changes, the EndpointSlice does not.
-  stage.on_server("PATCH", ns + "/services/web",
-                  R"({"metadata":{"annotations":{)" + topology("kubernetes.io/hostname") + "}}}");
-  EXPECT_EQ(stage.news(watch), "DELETED s, ADDED s");
+  fixture.on_server("PATCH", ns + "/services/web",
+                    R"({"metadata":{"annotations":{)" + topology("kubernetes.io/hostname") + "}}}");
+  EXPECT_EQ(fixture.news(watch), "DELETED s, ADDED s");
   EXPECT_EQ(nodes_in(sync::wire::parse_json(watch->objects.back()).value()), "edge-a");
-  stage.on_server("PATCH", ns + "/services/web", R"({"metadata":{"annotations":null}})");
-  EXPECT_EQ(stage.news(watch), "DELETED s, ADDED s");
+  fixture.on_server("PATCH", ns + "/services/web", R"({"metadata":{"annotations":null}})");
+  EXPECT_EQ(fixture.news(watch), "DELETED s, ADDED s");
   EXPECT_EQ(nodes_in(sync::wire::parse_json(watch->objects.back()).value()), "edge-a edge-b cloud");
 
   // An EndpointSlice is created before its Service.
-  stage.on_server("POST", ns_slices, slice("t", "later"));
-  EXPECT_EQ(stage.news(watch), "ADDED t");
-  stage.on_server("POST", ns + "/services", service("later", topology("kubernetes.io/hostname")));
-  EXPECT_EQ(stage.news(watch), "DELETED t, ADDED t");
+  fixture.on_server("POST", ns_slices, slice("t", "later"));
+  EXPECT_EQ(fixture.news(watch), "ADDED t");
+  fixture.on_server("POST", ns + "/services", service("later", topology("kubernetes.io/hostname")));
+  EXPECT_EQ(fixture.news(watch), "DELETED t, ADDED t");
   EXPECT_EQ(nodes_in(sync::wire::parse_json(watch->objects.back()).value()), "edge-a");
-  stage.on_server("POST", ns + "/services", service("other", ""));
-  EXPECT_EQ(stage.news(watch), "") << "no slice belongs to this Service";
+  fixture.on_server("POST", ns + "/services", service("other", ""));
+  EXPECT_EQ(fixture.news(watch), "") << "no slice belongs to this Service";
 }
 
 TEST(Filtered, WhatIsNotKnownIsNotShown) {
-  Stage stage;
-  stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
-  stage.on_server("POST", ns_slices, slice("s", "web"));
+  FilterFixture fixture;
+  fixture.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  fixture.on_server("POST", ns_slices, slice("s", "web"));
   const std::string pools = "/apis/apps.openyurt.io/v1beta2/nodepools";
-  stage.refused = {services, pools};
+  fixture.refused = {services, pools};
   for (const std::string& target : {slices, slices + cached, slices + "?watch=true",
                                     slices + "?watch=true&resourceVersion=0"}) {
-    const http::Response answer = stage.ask(proxy, target);
+    const http::Response answer = fixture.ask(proxy, target);
     EXPECT_EQ(answer.status, 503) << target;
     EXPECT_NE(answer.headers.get("retry-after"), "") << target;
     EXPECT_NE(answer.body.find("before services are known"), std::string::npos) << answer.body;
   }
-  EXPECT_EQ(nodes_of(stage, kubectl, slices), "edge-a edge-b cloud");
-  stage.refused = {pools};
-  stage.time.run(1min);
-  EXPECT_NE(stage.ask(proxy, slices).body.find("the nodes of this node's pool"), std::string::npos);
-  stage.refused = {};
-  stage.time.run(1min);
-  EXPECT_EQ(nodes_of(stage, proxy, slices + cached), "edge-a edge-b");
-  stage.time.run(5s);
-  stage.cut();
-  stage.restart_agent();
-  EXPECT_EQ(nodes_of(stage, proxy, slices + cached), "edge-a edge-b") << "read from the disk";
+  EXPECT_EQ(nodes_of(fixture, kubectl, slices), "edge-a edge-b cloud");
+  fixture.refused = {pools};
+  fixture.time.run(1min);
+  EXPECT_NE(fixture.ask(proxy, slices).body.find("the nodes of this node's pool"),
+            std::string::npos);
+  fixture.refused = {};
+  fixture.time.run(1min);
+  EXPECT_EQ(nodes_of(fixture, proxy, slices + cached), "edge-a edge-b");
+  fixture.time.run(5s);
+  fixture.cut();
+  fixture.restart_agent();
+  EXPECT_EQ(nodes_of(fixture, proxy, slices + cached), "edge-a edge-b") << "read from the disk";
 }
 
 TEST(Filtered, AClusterWithoutNodePoolsHasThisNodeAlone) {
-  Stage stage;
-  stage.absent = {"/apis/apps.openyurt.io/v1beta2/nodepools"};
-  stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
-  stage.on_server("POST", ns_slices, slice("s", "web"));
-  EXPECT_EQ(nodes_of(stage, proxy, slices), "edge-a");
+  FilterFixture fixture;
+  fixture.absent = {"/apis/apps.openyurt.io/v1beta2/nodepools"};
+  fixture.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  fixture.on_server("POST", ns_slices, slice("s", "web"));
+  EXPECT_EQ(nodes_of(fixture, proxy, slices), "edge-a");
 }
 
 TEST(Filtered, WithoutPoolsAPoolIsNoTopology) {
   EdgeOptions options;
   options.filters.node_pool = false;
-  Stage stage(options);
-  stage.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
-  stage.on_server("POST", ns_slices, slice("s", "web"));
-  EXPECT_EQ(nodes_of(stage, proxy, slices), "edge-a edge-b cloud");
+  FilterFixture fixture(options);
+  fixture.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  fixture.on_server("POST", ns_slices, slice("s", "web"));
+  EXPECT_EQ(nodes_of(fixture, proxy, slices), "edge-a edge-b cloud");
 }
 
 TEST(Filtered, NothingIsAskedForThatNobodyNeeds) {
-  Stage stage;
-  stage.on_server("POST", ns + "/services", service("web", ""));
-  EXPECT_EQ(stage.names(kubelet_protobuf, "/api/v1/pods"), "");
-  EXPECT_EQ(stage.names(proxy, services), "web");
-  stage.asked.clear();
-  stage.time.run(30s);
-  for (const std::string& path : stage.asked) {
+  FilterFixture fixture;
+  fixture.on_server("POST", ns + "/services", service("web", ""));
+  EXPECT_EQ(fixture.names(kubelet_protobuf, "/api/v1/pods"), "");
+  EXPECT_EQ(fixture.names(proxy, services), "web");
+  fixture.asked.clear();
+  fixture.time.run(30s);
+  for (const std::string& path : fixture.asked) {
     EXPECT_TRUE(path.find("nodepools") == std::string::npos && path != "/api/v1/nodes") << path;
   }
 }
 
 TEST(Filtered, APatchedPodLooksAsItDoesInLists) {
-  Stage stage(with_door());
-  stage.on_server(
+  FilterFixture fixture(with_door());
+  fixture.on_server(
       "POST", ns + "/pods",
       R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","containers":[{"name":"c",)"
       R"("image":"i","env":[{"name":"KUBERNETES_SERVICE_HOST","value":"10.96.0.1"}]}]}})");
@@ -240,80 +241,80 @@ TEST(Filtered, APatchedPodLooksAsItDoesInLists) {
     const json::array& env = sync::wire::dig_list(containers[0].as_object(), {"env"});
     return env.empty() ? "none" : std::string(sync::wire::dig_text(env[0].as_object(), {"value"}));
   };
-  const auto check = [&stage, &host] {
+  const auto check = [&fixture, &host] {
     for (const Client& client : {kubelet, kubelet_protobuf}) {
       const std::string mine = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge-a";
-      EXPECT_EQ(host(stage.get(client, mine + "&resourceVersion=0").as_array().at(0)),
+      EXPECT_EQ(host(fixture.get(client, mine + "&resourceVersion=0").as_array().at(0)),
                 "169.254.2.1");
       const http::Response patched =
-          stage.ask(client, ns + "/pods/p/status", "PATCH", R"({"status":{"phase":"Running"}})");
+          fixture.ask(client, ns + "/pods/p/status", "PATCH", R"({"status":{"phase":"Running"}})");
       EXPECT_EQ(patched.status, 200) << patched.body;
       EXPECT_NE(patched.body.find("169.254.2.1"), std::string::npos) << patched.body;
-      EXPECT_EQ(host(stage.get(client, ns + "/pods/p")), "169.254.2.1");
+      EXPECT_EQ(host(fixture.get(client, ns + "/pods/p")), "169.254.2.1");
     }
   };
   check();
-  stage.time.run(5s);
-  stage.cut();
+  fixture.time.run(5s);
+  fixture.cut();
   check();
-  EXPECT_EQ(host(json::value(stage.on_server("GET", ns + "/pods/p"))), "10.96.0.1");
+  EXPECT_EQ(host(json::value(fixture.on_server("GET", ns + "/pods/p"))), "10.96.0.1");
 }
 
 const std::string configmaps = "/api/v1/namespaces/kube-system/configmaps";
 
 TEST(Filtered, TheConfigMapAddsComponentsAndGoesAgain) {
-  Stage stage;
+  FilterFixture fixture;
   const Client mine{"my-proxy"};
-  stage.on_server("POST", ns + "/services",
-                  service("cloud", R"("svc.openyurt.io/discard":"true")", "LoadBalancer"));
-  stage.on_server("POST", ns + "/services", service("web", ""));
-  EXPECT_EQ(stage.names(mine, services), "cloud web");
-  stage.on_server("POST", configmaps,
-                  R"({"metadata":{"name":"yurt-hub-cfg"},"data":{"cache_agents":"my-proxy",)"
-                  R"("discardcloudservice":"my-proxy,bad/name","nonsense":"x"}})");
-  stage.time.run(1s);
-  EXPECT_EQ(stage.names(mine, services), "web");
-  EXPECT_EQ(stage.names(mine, services + cached), "web");
-  EXPECT_EQ(stage.names(kubectl, services), "cloud web");
-  const auto watch = stage.watch(mine, services + "?watch=true&resourceVersion=0");
-  EXPECT_EQ(stage.news(watch), "ADDED web");
-  stage.time.run(5s);
-  stage.cut();
-  stage.restart_agent();
-  EXPECT_EQ(stage.names(mine, services + cached), "web") << "the settings are cached, too";
-  stage.restore();
+  fixture.on_server("POST", ns + "/services",
+                    service("cloud", R"("svc.openyurt.io/discard":"true")", "LoadBalancer"));
+  fixture.on_server("POST", ns + "/services", service("web", ""));
+  EXPECT_EQ(fixture.names(mine, services), "cloud web");
+  fixture.on_server("POST", configmaps,
+                    R"({"metadata":{"name":"yurt-hub-cfg"},"data":{"cache_agents":"my-proxy",)"
+                    R"("discardcloudservice":"my-proxy,bad/name","nonsense":"x"}})");
+  fixture.time.run(1s);
+  EXPECT_EQ(fixture.names(mine, services), "web");
+  EXPECT_EQ(fixture.names(mine, services + cached), "web");
+  EXPECT_EQ(fixture.names(kubectl, services), "cloud web");
+  const auto watch = fixture.watch(mine, services + "?watch=true&resourceVersion=0");
+  EXPECT_EQ(fixture.news(watch), "ADDED web");
+  fixture.time.run(5s);
+  fixture.cut();
+  fixture.restart_agent();
+  EXPECT_EQ(fixture.names(mine, services + cached), "web") << "the settings are cached, too";
+  fixture.restore();
 
-  const auto other = stage.watch(mine, services + "?watch=true&resourceVersion=0");
-  EXPECT_EQ(stage.news(other), "ADDED web");
-  stage.on_server("DELETE", configmaps + "/yurt-hub-cfg");
-  EXPECT_EQ(stage.news(other), "ERROR") << "the client must list again";
+  const auto other = fixture.watch(mine, services + "?watch=true&resourceVersion=0");
+  EXPECT_EQ(fixture.news(other), "ADDED web");
+  fixture.on_server("DELETE", configmaps + "/yurt-hub-cfg");
+  EXPECT_EQ(fixture.news(other), "ERROR") << "the client must list again";
   EXPECT_NE(other->objects.back().find("\"code\":410"), std::string::npos);
-  EXPECT_EQ(stage.names(mine, services), "cloud web");
+  EXPECT_EQ(fixture.names(mine, services), "cloud web");
 }
 
 TEST(Filtered, SwitchedOffNobodyIsFilteredAndNothingIsAskedFor) {
   EdgeOptions options;
   options.filters.enabled = false;
   options.filters.hub_config = "";
-  Stage stage(options);
-  stage.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
-  EXPECT_EQ(stage.names(proxy, services), "hidden");
-  for (const std::string& path : stage.asked) EXPECT_NE(path, configmaps);
+  FilterFixture fixture(options);
+  fixture.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
+  EXPECT_EQ(fixture.names(proxy, services), "hidden");
+  for (const std::string& path : fixture.asked) EXPECT_NE(path, configmaps);
 }
 
 TEST(Filtered, OneFilterIsSwitchedOffAndTablesAreNotGiven) {
   EdgeOptions options;
   options.filters.disabled = {"nodeportisolation"};
   options.filters.nodepool_name = "hangzhou";
-  Stage stage(options);
-  stage.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
-  EXPECT_EQ(stage.names(proxy, services), "hidden");
+  FilterFixture fixture(options);
+  fixture.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
+  EXPECT_EQ(fixture.names(proxy, services), "hidden");
   const std::string table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-  EXPECT_EQ(stage.ask({"kube-proxy", false, table}, services).status, 406);
+  EXPECT_EQ(fixture.ask({"kube-proxy", false, table}, services).status, 406);
   const http::Response whole =
-      stage.ask({"kube-proxy", false, table + ",application/json"}, services);
+      fixture.ask({"kube-proxy", false, table + ",application/json"}, services);
   EXPECT_NE(whole.body.find("\"kind\":\"ServiceList\""), std::string::npos) << whole.body;
-  const http::Response as_is = stage.ask({"kubectl", false, table}, services);
+  const http::Response as_is = fixture.ask({"kubectl", false, table}, services);
   EXPECT_NE(as_is.body.find("\"kind\":\"Table\""), std::string::npos) << as_is.body;
 }
 

@@ -25,12 +25,13 @@ std::string owner(const Result<Caller>& caller) {
 }
 
 // Accepts as the node: uid 0 on loopback, and callers with the node's token.
-const NodeProof proof{.of_peer =
-                          [](const net::Peer& peer) {
-                            if (peer.owner && peer.owner->uid == 0) return Status();
-                            return Status(fail(Errc::denied, "not root"));
-                          },
-                      .token = "the-node"};
+const NodeAuthentication authentication{.of_peer =
+                                            [](const net::Peer& peer) {
+                                              if (peer.owner && peer.owner->uid == 0)
+                                                return Status();
+                                              return Status(fail(Errc::denied, "not root"));
+                                            },
+                                        .token = "the-node"};
 
 TEST(CallerTest, OnLoopbackTheProcessDecidesUnlessHeBringsCredentials) {
   struct Case {
@@ -60,7 +61,7 @@ TEST(CallerTest, OnLoopbackTheProcessDecidesUnlessHeBringsCredentials) {
   for (const Case& c : cases) {
     http::Request asked{.target = "/", .headers = c.headers};
     if (c.uid) asked.peer.owner = net::SocketOwner{.uid = *c.uid, .inode = 1};
-    EXPECT_EQ(owner(identify(asked, options(), proof)), c.owner) << c.what;
+    EXPECT_EQ(owner(identify(asked, options(), authentication)), c.owner) << c.what;
   }
 }
 
@@ -136,10 +137,10 @@ TEST(CallerTest, OverTlsTheCertificateDecidesAndNeverTheUid) {
 }
 
 TEST(CallerTest, ATokenIsTheSameCallerOnBothListeners) {
-  const auto here = identify(request("alice"), options(), proof);
+  const auto here = identify(request("alice"), options(), authentication);
   const auto there = identify_over_tls(request("alice"), options());
   EXPECT_EQ(here->owner, there->owner);
-  EXPECT_NE(here->owner, identify(request("bob"), options(), proof)->owner);
+  EXPECT_NE(here->owner, identify(request("bob"), options(), authentication)->owner);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "platform/text.h"
 #include "test/support/run.h"
 #include "test/support/scratch_dir.h"
-#include "test/unit/agent/client/who_server.h"
+#include "test/unit/agent/client/caller_echo_server.h"
 
 namespace holdfast::agent {
 namespace {
@@ -49,7 +49,7 @@ asio::awaitable<std::string> ask(ApiClient& client) {
 
 TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainWhenTheServerRefusesTheOld) {
   test::run([this](asio::io_context& context) -> asio::awaitable<void> {
-    test::WhoServer server(context);
+    test::CallerEchoServer server(context);
     write_certificate("first");
     write_kubeconfig(server.port);
     const auto identity = open(context.get_executor()).value();
@@ -113,7 +113,7 @@ TEST_F(NodeIdentityTest, AMissingFileIsAnErrorUntilThereIsACertificate) {
 
 TEST_F(NodeIdentityTest, UntilTheClusterSignsTheListenerSignsForItself) {
   test::run([this](asio::io_context& context) -> asio::awaitable<void> {
-    test::WhoServer server(context);
+    test::CallerEchoServer server(context);
     write_certificate("first");
     write_kubeconfig(server.port);
     options_.secure_listen = "0.0.0.0:10268";

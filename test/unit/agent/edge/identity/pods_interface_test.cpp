@@ -87,13 +87,13 @@ TEST(PodsInterface, IsMadeAsSoonAsItCanBeAndMadeAgain) {
   machine.refusal.reset();
   time.run(60s);
   EXPECT_EQ(changes, 1);
-  EXPECT_EQ(machine.deeds,
+  EXPECT_EQ(machine.operations,
             (std::vector<std::string>{"add dummy yurthub-dummy0", "add 169.254.2.1/32", "up 1"}));
   time.run(10min);
-  EXPECT_EQ(machine.deeds.size(), 3u) << "an intact interface is left alone";
+  EXPECT_EQ(machine.operations.size(), 3u) << "an intact interface is left alone";
   machine.devices.clear();  // somebody deletes it
   time.run(60s);
-  EXPECT_EQ(machine.deeds.size(), 6u);
+  EXPECT_EQ(machine.operations.size(), 6u);
   EXPECT_EQ(changes, 1) << "the address is the same, so no change is reported";
   machine.devices.clear();
   time.complete(end_all(tasks));

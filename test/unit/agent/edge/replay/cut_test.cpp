@@ -13,7 +13,7 @@
 #include "sync/wire/protobuf/frames.h"
 #include "sync/wire/protobuf/header.h"
 #include "sync/wire/protobuf/list.h"
-#include "test/unit/agent/edge/replay/stage.h"
+#include "test/unit/agent/edge/replay/replay_fixture.h"
 
 namespace holdfast::agent::replay {
 namespace {
@@ -24,10 +24,10 @@ constexpr const char* nodes_scope = "/api/v1/nodes metadata.name=edge1";
 
 // What the cache had received when the uplink was cut.
 struct Known {
-  Known(const Stage& stage, int last) {
-    const FakeUpstream::Objects* nodes = stage.upstream.objects(nodes_scope);
+  Known(const ReplayFixture& fixture, int last) {
+    const FakeUpstream::Objects* nodes = fixture.upstream.objects(nodes_scope);
     node = nodes != nullptr && !nodes->empty();
-    for (const Exchange& exchange : stage.recording.exchanges) {
+    for (const Exchange& exchange : fixture.recording.exchanges) {
       if (exchange.line > last) break;
       const bool well = exchange.status < 300;
       if (exchange.is_token()) tokens.push_back(exchange.request.body);
@@ -90,17 +90,17 @@ std::vector<std::string> names_in(const std::string& list) {
 }
 
 // The names that the upstream had when the link was cut.
-std::vector<std::string> names_there(const Stage& stage, const Exchange& exchange) {
+std::vector<std::string> names_there(const ReplayFixture& fixture, const Exchange& exchange) {
   std::vector<std::string> names;
-  const FakeUpstream::Objects* objects = stage.upstream.objects(scope_of(exchange.request));
+  const FakeUpstream::Objects* objects = fixture.upstream.objects(scope_of(exchange.request));
   EXPECT_NE(objects, nullptr) << exchange.name();
   if (objects == nullptr) return names;
   for (const auto& [name, bytes] : *objects) names.push_back(name);
   return names;
 }
 
-void check_list(const Stage& stage, const Exchange& exchange, const http::Response& response,
-                bool known) {
+void check_list(const ReplayFixture& fixture, const Exchange& exchange,
+                const http::Response& response, bool known) {
   if (!known) {
     EXPECT_EQ(response.status, 503) << exchange.name();
     EXPECT_EQ(response.headers.get("retry-after"), "") << exchange.name();
@@ -109,7 +109,7 @@ void check_list(const Stage& stage, const Exchange& exchange, const http::Respon
   ASSERT_EQ(response.status, 200) << exchange.name() << ": " << response.body;
   const sync::wire::ListBytes list = sync::wire::split_protobuf_list(response.body).value();
   EXPECT_NE(list.head.resource_version, "") << exchange.name();
-  EXPECT_EQ(names_in(response.body), names_there(stage, exchange)) << exchange.name();
+  EXPECT_EQ(names_in(response.body), names_there(fixture, exchange)) << exchange.name();
 }
 
 asio::awaitable<void> read_piece(http::BodyStream& stream, std::string& piece) {
@@ -117,12 +117,12 @@ asio::awaitable<void> read_piece(http::BodyStream& stream, std::string& piece) {
 }
 
 // Checks that such a watch first brings all objects and then a bookmark, at once.
-void check_watch_list(Stage& stage, const Exchange& exchange, const http::Response& response,
-                      bool known) {
+void check_watch_list(ReplayFixture& fixture, const Exchange& exchange,
+                      const http::Response& response, bool known) {
   EXPECT_EQ(response.status, known ? 200 : 503) << exchange.name() << ": " << response.body;
   if (!known || !response.stream) return;
   std::string piece;
-  stage.time.complete(read_piece(*response.stream, piece));
+  fixture.time.complete(read_piece(*response.stream, piece));
   std::vector<std::string> names;
   sync::wire::ProtobufFrames splitter;
   const std::vector<std::string> frames = splitter.feed(piece).value();
@@ -133,7 +133,7 @@ void check_watch_list(Stage& stage, const Exchange& exchange, const http::Respon
     EXPECT_EQ(event.type == sync::wire::WatchEvent::Type::bookmark, last) << exchange.name();
     if (!last) names.push_back(sync::wire::read_protobuf_header(event.object).value().name);
   }
-  EXPECT_EQ(names, names_there(stage, exchange)) << exchange.name();
+  EXPECT_EQ(names, names_there(fixture, exchange)) << exchange.name();
 }
 
 // Checks the status for a known thing, and for an unknown one.
@@ -142,16 +142,16 @@ void check_status(const Exchange& exchange, const http::Response& response, bool
   EXPECT_EQ(response.status, known ? status : 503) << exchange.name() << ": " << response.body;
 }
 
-void check(Stage& stage, const Known& known, const Exchange& exchange,
+void check(ReplayFixture& fixture, const Known& known, const Exchange& exchange,
            const http::Response& response) {
   const std::string_view path = exchange.request.path();
   const bool read = exchange.request.method == http::Method::get;
   if (exchange.is_lease() || path.ends_with("/events")) {
     EXPECT_TRUE(response.status == 200 || response.status == 201) << exchange.name();
   } else if (exchange.is_list()) {
-    check_list(stage, exchange, response, known.list(scope_of(exchange.request)));
+    check_list(fixture, exchange, response, known.list(scope_of(exchange.request)));
   } else if (exchange.is_watch_list()) {
-    check_watch_list(stage, exchange, response, known.list(scope_of(exchange.request)));
+    check_watch_list(fixture, exchange, response, known.list(scope_of(exchange.request)));
   } else if (exchange.is_watch) {
     check_status(exchange, response, known.list(scope_of(exchange.request)), 200);
   } else if (exchange.is_token()) {
@@ -177,13 +177,13 @@ void check(Stage& stage, const Known& known, const Exchange& exchange,
 bool goes_on(const Exchange& exchange) { return exchange.is_watch && !exchange.is_watch_list(); }
 
 // The watch request, starting at the version of the kubelet's own list.
-http::Request watch_request(Stage& stage, const Exchange& watch) {
+http::Request watch_request(ReplayFixture& fixture, const Exchange& watch) {
   http::Request list = watch.request;
   auto query = Query::parse(watch.request.query()).value();
   query.remove("watch");
   query.set("resourceVersion", "0");
   list.target = std::string(list.path()) + "?" + query.encode();
-  const http::Response answer = stage.ask(list);
+  const http::Response answer = fixture.ask(list);
   if (answer.status != 200) return watch.request;
   const sync::wire::ListBytes listed = sync::wire::split_protobuf_list(answer.body).value();
   query.set("watch", "true");
@@ -198,17 +198,17 @@ class Cut : public testing::TestWithParam<std::tuple<Session, int>> {};
 TEST_P(Cut, ARestartedKubeletIsAnsweredFromWhatWasKnown) {
   const auto& [session, group] = GetParam();
   for (int point = group; point < points; point += groups) {
-    Stage stage(session);
-    const int last = stage.recording.exchanges.back().line * (point + 1) / points;
+    ReplayFixture fixture(session);
+    const int last = fixture.recording.exchanges.back().line * (point + 1) / points;
     SCOPED_TRACE("cut after line " + std::to_string(last));
-    stage.play(last, [](const Exchange&, const http::Response&) {});
-    stage.cut();
-    if (point % 2 == 1) stage.restart_agent();
-    const Known known(stage, last);
-    for (const Exchange& exchange : restart_sequence(stage.recording, point)) {
+    fixture.play(last, [](const Exchange&, const http::Response&) {});
+    fixture.cut();
+    if (point % 2 == 1) fixture.restart_agent();
+    const Known known(fixture, last);
+    for (const Exchange& exchange : restart_sequence(fixture.recording, point)) {
       const http::Response response =
-          stage.ask(goes_on(exchange) ? watch_request(stage, exchange) : exchange.request);
-      check(stage, known, exchange, response);
+          fixture.ask(goes_on(exchange) ? watch_request(fixture, exchange) : exchange.request);
+      check(fixture, known, exchange, response);
       if (response.stream) response.stream->cancel();
     }
   }
@@ -216,26 +216,27 @@ TEST_P(Cut, ARestartedKubeletIsAnsweredFromWhatWasKnown) {
 
 class Offline : public testing::TestWithParam<Session> {
  protected:
-  Stage stage{GetParam()};
+  ReplayFixture fixture{GetParam()};
 };
 
 TEST_P(Offline, AStatusPatchChangesTheProtobufThatIsCached) {
-  stage.play(stage.recording.first_renewal().line, [](const Exchange&, const http::Response&) {});
-  stage.cut();
+  fixture.play(fixture.recording.first_renewal().line,
+               [](const Exchange&, const http::Response&) {});
+  fixture.cut();
   http::Request get{.target = "/api/v1/nodes/edge1"};
-  get.headers = stage.recording.exchanges.front().request.headers;
-  const std::string before = stage.ask(get).body;
+  get.headers = fixture.recording.exchanges.front().request.headers;
+  const std::string before = fixture.ask(get).body;
 
   http::Request patch = get;
   patch.method = http::Method::patch;
   patch.target = "/api/v1/nodes/edge1/status?timeout=10s";
   patch.headers.set("Content-Type", "application/strategic-merge-patch+json");
   patch.body = R"({"status":{"conditions":[{"type":"Ready","status":"False","reason":"x"}]}})";
-  const http::Response answer = stage.ask(patch);
+  const http::Response answer = fixture.ask(patch);
   EXPECT_EQ(answer.status, 200) << answer.body;
-  stage.time.settle();
+  fixture.time.settle();
 
-  const std::string after = stage.ask(get).body;
+  const std::string after = fixture.ask(get).body;
   EXPECT_EQ(answer.body, after) << "the answer equals the cached object";
   const sync::Node was = sync::wire::decode_protobuf<sync::Node>(before).value();
   const sync::Node is = sync::wire::decode_protobuf<sync::Node>(after).value();
@@ -245,10 +246,10 @@ TEST_P(Offline, AStatusPatchChangesTheProtobufThatIsCached) {
   }
   EXPECT_GT(std::stoull(is.metadata.resource_version), sync::objects::first_local_version - 1);
   EXPECT_EQ(is.spec, was.spec);
-  const auto nodes = std::ranges::find_if(stage.watches, [](const auto& watch) {
+  const auto nodes = std::ranges::find_if(fixture.watches, [](const auto& watch) {
     return watch->exchange->request.path() == "/api/v1/nodes";
   });
-  ASSERT_NE(nodes, stage.watches.end());
+  ASSERT_NE(nodes, fixture.watches.end());
   ASSERT_FALSE((*nodes)->events.empty());
   EXPECT_EQ((*nodes)->events.back(),
             sync::wire::encode_protobuf_event(sync::wire::WatchEvent::Type::modified, after));
@@ -280,12 +281,12 @@ TEST_P(Offline, ANarrowerQuestionIsAnsweredFromAWiderAnswer) {
       {"/api/v1/nodes", 503, {}},
       {"/api/v1/namespaces/default/secrets", 503, {}},
   };
-  stage.play(stage.recording.second_start - 1, [](const Exchange&, const http::Response&) {});
-  stage.cut();
+  fixture.play(fixture.recording.second_start - 1, [](const Exchange&, const http::Response&) {});
+  fixture.cut();
   for (const Row& row : rows) {
     http::Request list{.target = row.target};
-    list.headers = stage.recording.exchanges.front().request.headers;
-    const http::Response response = stage.ask(list);
+    list.headers = fixture.recording.exchanges.front().request.headers;
+    const http::Response response = fixture.ask(list);
     EXPECT_EQ(response.status, row.status) << row.target << ": " << response.body;
     if (response.status != 200) continue;
     EXPECT_EQ(names_in(response.body), row.names) << row.target;

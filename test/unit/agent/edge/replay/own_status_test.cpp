@@ -10,7 +10,7 @@
 #include "sync/objects/protobuf.h"
 #include "sync/wire/json.h"
 #include "sync/wire/protobuf/envelope.h"
-#include "test/unit/agent/edge/replay/stage.h"
+#include "test/unit/agent/edge/replay/replay_fixture.h"
 #include "test/unit/sync/model/full_objects.h"
 
 namespace holdfast::agent::replay::own_status {
@@ -34,8 +34,8 @@ http::Request from_kubelet(http::Method method, const std::string& target) {
 }
 
 // The object as the kubelet reads it.
-json::object read(Stage& stage, const Row& row) {
-  const http::Response response = stage.ask(from_kubelet(http::Method::get, row.path));
+json::object read(ReplayFixture& fixture, const Row& row) {
+  const http::Response response = fixture.ask(from_kubelet(http::Method::get, row.path));
   EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_EQ(response.headers.get("content-type"), sync::wire::protobuf_type);
   return sync::objects::object_of_protobuf(response.body).value();
@@ -53,8 +53,8 @@ json::object full_status(const std::string& kind, const json::object& recorded) 
 }
 
 // Patches what differs, as a kubelet does. Returns whether anything differed.
-bool patch_status(Stage& stage, const Row& row, const json::object& wanted) {
-  const json::object seen = read(stage, row);
+bool patch_status(ReplayFixture& fixture, const Row& row, const json::object& wanted) {
+  const json::object seen = read(fixture, row);
   json::object before{{"status", seen.at("status")}};
   json::object after{{"status", wanted}};
   const json::object patch = sync::objects::strategic_diff(row.kind, before, after).value();
@@ -62,7 +62,7 @@ bool patch_status(Stage& stage, const Row& row, const json::object& wanted) {
   http::Request request = from_kubelet(http::Method::patch, row.path + "/status");
   request.headers.add("Content-Type", "application/strategic-merge-patch+json");
   request.body = json::serialize(patch);
-  const http::Response response = stage.ask(request);
+  const http::Response response = fixture.ask(request);
   EXPECT_EQ(response.status, 200) << response.body;
   const json::object answered = sync::objects::object_of_protobuf(response.body).value();
   EXPECT_EQ(answered.at("status"), wanted) << row.kind;
@@ -72,18 +72,18 @@ bool patch_status(Stage& stage, const Row& row, const json::object& wanted) {
 TEST(OwnStatus, IsPatchedOnceInHalfAnHourOffline) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.kind);
-    Stage stage(Session::v1_36);
+    ReplayFixture fixture(Session::v1_36);
     const auto ignore = [](const Exchange&, const http::Response&) {};
-    stage.play(stage.recording.second_start - 1, ignore);
-    stage.cut();
-    const json::object wanted = full_status(row.kind, read(stage, row));
+    fixture.play(fixture.recording.second_start - 1, ignore);
+    fixture.cut();
+    const json::object wanted = full_status(row.kind, read(fixture, row));
     int patches = 0;
     for (int round = 0; round < 180; ++round) {
-      patches += patch_status(stage, row, wanted) ? 1 : 0;
-      stage.time.run(10s);
+      patches += patch_status(fixture, row, wanted) ? 1 : 0;
+      fixture.time.run(10s);
     }
     EXPECT_EQ(patches, 1);
-    EXPECT_EQ(read(stage, row).at("status"), wanted);
+    EXPECT_EQ(read(fixture, row).at("status"), wanted);
   }
 }
 

@@ -10,7 +10,7 @@
 #include "sync/wire/protobuf/envelope.h"
 #include "sync/wire/protobuf/header.h"
 #include "sync/wire/protobuf/list.h"
-#include "test/unit/agent/edge/replay/stage.h"
+#include "test/unit/agent/edge/replay/replay_fixture.h"
 
 namespace holdfast::agent::replay {
 namespace {
@@ -78,7 +78,7 @@ void sort_initial(const OpenWatch& watch, std::vector<std::string>& events,
 class Replay : public testing::TestWithParam<Session> {};
 
 TEST_P(Replay, TheKubeletGetsWhatItGotFromTheServer) {
-  Stage stage(GetParam());
+  ReplayFixture fixture(GetParam());
   WallTime renewed = WallTime::min();
   const auto check = [&renewed](const Exchange& exchange, const http::Response& response) {
     if (exchange.is_lease()) {
@@ -87,17 +87,18 @@ TEST_P(Replay, TheKubeletGetsWhatItGotFromTheServer) {
       check_answer(exchange, response);
     }
   };
-  stage.play(stage.recording.exchanges.back().line, check);
-  EXPECT_EQ(stage.upstream.unexpected, std::vector<std::string>());
+  fixture.play(fixture.recording.exchanges.back().line, check);
+  EXPECT_EQ(fixture.upstream.unexpected, std::vector<std::string>());
 }
 
 TEST_P(Replay, EveryWatchBringsTheSameEventsInTheSameOrder) {
-  Stage stage(GetParam());
-  stage.play(stage.recording.exchanges.back().line, [](const Exchange&, const http::Response&) {});
-  EXPECT_EQ(stage.watches.size(),
-            std::ranges::count_if(stage.recording.exchanges, &Exchange::is_watch));
-  EXPECT_GT(stage.watches.size(), 20U);
-  for (const auto& watch : stage.watches) {
+  ReplayFixture fixture(GetParam());
+  fixture.play(fixture.recording.exchanges.back().line,
+               [](const Exchange&, const http::Response&) {});
+  EXPECT_EQ(fixture.watches.size(),
+            std::ranges::count_if(fixture.recording.exchanges, &Exchange::is_watch));
+  EXPECT_GT(fixture.watches.size(), 20U);
+  for (const auto& watch : fixture.watches) {
     // Bookmarks are left out: the agent sends them at its own times.
     std::vector<std::string> expected;
     for (const Frame& frame : watch->exchange->frames) {

@@ -5,7 +5,7 @@
 
 #include "agent/edge/route/answer.h"
 #include "platform/loop/timer.h"
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink {
 namespace {
@@ -60,13 +60,13 @@ bool is_watch(const http::Request& request) {
   return request.query().find("watch=") != std::string_view::npos;
 }
 
-const SiteOptions small{.set = [](EdgeOptions& options) {
+const UplinkFixtureOptions small{.set = [](EdgeOptions& options) {
   options.list_bytes_max = 1 << 20;
   options.cache_memory_max = 2 << 20;
 }};
 
-std::string fault_of_flooded(Site& site) {
-  for (const auto& [key, scope] : site.edge->scopes().all()) {
+std::string fault_of_flooded(UplinkFixture& fixture) {
+  for (const auto& [key, scope] : fixture.edge->scopes().all()) {
     if (scope->path() == flooded) return std::string(to_string(scope->health().fault()));
   }
   return "none";
@@ -74,33 +74,35 @@ std::string fault_of_flooded(Site& site) {
 
 // Caches an object, disconnects, and reconnects with `special`: the link must be connected and the
 // cached object still there.
-void expect_unharmed(Site& site, const ApiServer::Special& special, const std::string& fault) {
-  site.cloud.put(flooded, "one", R"({"data":{"a":"cached"}})");
-  site.cloud.put("/api/v1/services", "web");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  ASSERT_EQ(site.ask(flooded_cached).status, 200);
-  ASSERT_EQ(site.ask("/api/v1/services?resourceVersion=0").status, 200);
-  site.time.run(1s);
-  site.servers[0]->cut("refuse");
-  ASSERT_TRUE(site.until(LinkState::offline));
-  site.cloud.put("/api/v1/services", "new");
-  site.servers[0]->special = special;
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected, 50s)) << site.reason();
-  site.time.run(3min);
-  EXPECT_EQ(site.state(), LinkState::connected);
-  EXPECT_EQ(fault_of_flooded(site), fault);
-  EXPECT_NE(site.ask("/api/v1/services?resourceVersion=0").body.find("\"new\""), std::string::npos);
-  EXPECT_LE(site.edge->scopes().memory_bytes(), 2 * mebibyte);
-  site.servers[0]->cut("refuse");
-  ASSERT_TRUE(site.until(LinkState::offline));
-  const http::Response told = site.ask(flooded_cached);
+void expect_unharmed(UplinkFixture& fixture, const FakeApiServer::Special& special,
+                     const std::string& fault) {
+  fixture.cloud.put(flooded, "one", R"({"data":{"a":"cached"}})");
+  fixture.cloud.put("/api/v1/services", "web");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  ASSERT_EQ(fixture.ask(flooded_cached).status, 200);
+  ASSERT_EQ(fixture.ask("/api/v1/services?resourceVersion=0").status, 200);
+  fixture.time.run(1s);
+  fixture.servers[0]->cut("refuse");
+  ASSERT_TRUE(fixture.until(LinkState::offline));
+  fixture.cloud.put("/api/v1/services", "new");
+  fixture.servers[0]->special = special;
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected, 50s)) << fixture.reason();
+  fixture.time.run(3min);
+  EXPECT_EQ(fixture.state(), LinkState::connected);
+  EXPECT_EQ(fault_of_flooded(fixture), fault);
+  EXPECT_NE(fixture.ask("/api/v1/services?resourceVersion=0").body.find("\"new\""),
+            std::string::npos);
+  EXPECT_LE(fixture.edge->scopes().memory_bytes(), 2 * mebibyte);
+  fixture.servers[0]->cut("refuse");
+  ASSERT_TRUE(fixture.until(LinkState::offline));
+  const http::Response told = fixture.ask(flooded_cached);
   EXPECT_EQ(told.status, 200);
   EXPECT_NE(told.body.find("cached"), std::string::npos);
 }
 
 TEST(HostileServer, AListWithoutEndIsCutOff) {
-  Site site(small);
+  UplinkFixture fixture(small);
   std::size_t lists = 0;
   std::size_t sent = 0;
   std::vector<std::shared_ptr<Flood>> floods;
@@ -111,14 +113,14 @@ TEST(HostileServer, AListWithoutEndIsCutOff) {
         std::make_shared<Flood>(R"({"kind":"ConfigMapList","items":[{"a":")", 64 * mebibyte));
     return flood(floods.back());
   };
-  expect_unharmed(site, special, "too_large");
+  expect_unharmed(fixture, special, "too_large");
   for (const auto& each : floods) sent += each->sent;
   EXPECT_LE(lists, 20u) << "the agent must not list in a loop";
   EXPECT_LE(sent, lists * 8 * mebibyte) << "the limit, and what sockets buffer";
 }
 
 TEST(HostileServer, PagesWithoutEndAreCutOff) {
-  Site site(small);
+  UplinkFixture fixture(small);
   int pages = 0;
   const auto special = [&pages](const http::Request& request) -> std::optional<http::Response> {
     if (request.path() != flooded || is_watch(request)) return std::nullopt;
@@ -127,12 +129,12 @@ TEST(HostileServer, PagesWithoutEndAreCutOff) {
     body.replace(body.find("\"metadata\":{"), 12, R"("metadata":{"continue":"more",)");
     return json_response(200, std::move(body));
   };
-  expect_unharmed(site, special, "too_large");
+  expect_unharmed(fixture, special, "too_large");
   EXPECT_LE(pages, 20 * 12);
 }
 
 TEST(HostileServer, TooManyObjectsAreNotTakenOver) {
-  Site site(small);
+  UplinkFixture fixture(small);
   const auto special = [](const http::Request& request) -> std::optional<http::Response> {
     if (request.path() != flooded || is_watch(request)) return std::nullopt;
     std::string items;
@@ -141,19 +143,19 @@ TEST(HostileServer, TooManyObjectsAreNotTakenOver) {
     }
     return json_response(200, list_of(items, "500"));
   };
-  expect_unharmed(site, special, "too_large");
+  expect_unharmed(fixture, special, "too_large");
 }
 
 // Each object would need twenty times its bytes in memory before it could be checked.
 TEST(HostileServer, ManyEmptyObjectsAreNotTakenApart) {
-  Site site(small);
+  UplinkFixture fixture(small);
   std::string items = "{}";
   for (int i = 0; i < 100'000; ++i) items += ",{}";
   const auto special = [&items](const http::Request& request) -> std::optional<http::Response> {
     if (request.path() != flooded || is_watch(request)) return std::nullopt;
     return json_response(200, list_of(items, "500"));
   };
-  expect_unharmed(site, special, "too_large");
+  expect_unharmed(fixture, special, "too_large");
 }
 
 TEST(HostileServer, AListThatIsNoneIsNotTakenOver) {
@@ -166,64 +168,65 @@ TEST(HostileServer, AListThatIsNoneIsNotTakenOver) {
   };
   for (const std::string& body : lists) {
     SCOPED_TRACE(body);
-    Site site(small);
+    UplinkFixture fixture(small);
     const auto special = [&body](const http::Request& request) -> std::optional<http::Response> {
       if (request.path() != flooded) return std::nullopt;
       if (!is_watch(request)) return json_response(200, body);
       std::string event = R"({"type":"MODIFIED","object":)" + item("two", "501", 1) + "}\n";
       return flood(std::make_shared<Flood>(event, event.size()));
     };
-    expect_unharmed(site, special, "failed");
+    expect_unharmed(fixture, special, "failed");
   }
 }
 
 TEST(HostileServer, AnEventWithoutEndEndsItsWatch) {
-  Site site(small);
+  UplinkFixture fixture(small);
   std::vector<std::shared_ptr<Flood>> floods;
   const auto special = [&floods](const http::Request& request) -> std::optional<http::Response> {
     if (request.path() != flooded || !is_watch(request)) return std::nullopt;
     floods.push_back(std::make_shared<Flood>(R"({"type":"ADDED","object":{"a":")", 64 * mebibyte));
     return flood(floods.back());
   };
-  expect_unharmed(site, special, "too_large");
+  expect_unharmed(fixture, special, "too_large");
   EXPECT_LE(floods.size(), 20u);
   for (const auto& each : floods) EXPECT_LE(each->sent, 10 * mebibyte);
 }
 
 TEST(HostileServer, AnAnswerThatIsPassedOnIsLimited) {
-  Site site(small);
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+  UplinkFixture fixture(small);
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
     if (request.path() != "/api/v1/secrets") return std::nullopt;
     return flood(std::make_shared<Flood>("{", 64 * mebibyte));
   };
-  EXPECT_EQ(site.ask("/api/v1/secrets", "kubectl").status, 507);
-  EXPECT_EQ(site.state(), LinkState::connected);
-  EXPECT_EQ(site.ask("/version").status, 200);
+  EXPECT_EQ(fixture.ask("/api/v1/secrets", "kubectl").status, 507);
+  EXPECT_EQ(fixture.state(), LinkState::connected);
+  EXPECT_EQ(fixture.ask("/version").status, 200);
 }
 
 // The bytes received are charged to the budget, and the link counts the answer as a sign of life.
 TEST(HostileServer, AnAnswerThatIsCutOffCountsForBudgetAndLink) {
-  Site site(small);
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.servers[0]->instead = http::Response{.status = 0};
-  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+  UplinkFixture fixture(small);
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.servers[0]->instead = http::Response{.status = 0};
+  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
     if (request.path() != "/api/v1/secrets") return std::nullopt;
     return flood(std::make_shared<Flood>("{", 64 * mebibyte));
   };
-  site.edge->uplink().probe_now();
-  ASSERT_TRUE(site.until(LinkState::suspect));
-  const auto received = [&site] {
+  fixture.edge->uplink().probe_now();
+  ASSERT_TRUE(fixture.until(LinkState::suspect));
+  const auto received = [&fixture] {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < sync::autonomy::uplink_classes; ++i) {
-      sum += site.edge->uplink().bytes().cost(static_cast<sync::autonomy::UplinkClass>(i)).received;
+      sum +=
+          fixture.edge->uplink().bytes().cost(static_cast<sync::autonomy::UplinkClass>(i)).received;
     }
     return sum;
   };
   const std::uint64_t before = received();
-  EXPECT_EQ(site.ask("/api/v1/secrets", "kubectl").status, 507);
+  EXPECT_EQ(fixture.ask("/api/v1/secrets", "kubectl").status, 507);
   EXPECT_GE(received() - before, mebibyte);
-  EXPECT_EQ(site.state(), LinkState::connected);
+  EXPECT_EQ(fixture.state(), LinkState::connected);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "platform/text.h"
 #include "test/support/certificates.h"
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink {
 namespace {
@@ -24,36 +24,36 @@ const test::Authority& authority() {
 std::string pem_in_yaml(const std::string& pem) { return base64_encode(pem); }
 
 // Waits until the agent is connected and has cached a ConfigMap.
-void prepare(Site& site) {
-  site.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  ASSERT_EQ(site.ask(list).status, 200);
-  ASSERT_EQ(site.ask("/version").status, 200);
-  site.time.run(1s);
+void prepare(UplinkFixture& fixture) {
+  fixture.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  ASSERT_EQ(fixture.ask(list).status, 200);
+  ASSERT_EQ(fixture.ask("/version").status, 200);
+  fixture.time.run(1s);
 }
 
 http::Response answer(int status, const char* type, const char* body) {
   return {.status = status, .headers = {{"Content-Type", type}}, .body = body};
 }
 
-std::string fault_in(Site& site) {
-  const std::string link = site.admin("/v1/link");
+std::string fault_in(UplinkFixture& fixture) {
+  const std::string link = fixture.admin("/v1/link");
   return sync::wire::text_at(link, {"fault"}).value().value_or("none");
 }
 
 struct BrokenWay {
   const char* what;
-  std::function<void(ApiServer&)> spoil;
+  std::function<void(FakeApiServer&)> spoil;
   const char* word;
   const char* reason;  // a part of it
 };
 
 TEST(LinkFaults, BringTheLinkDownWithinTwoDeadlinesAndTheCacheAnswers) {
   const auto cut = [](const char* fault) {
-    return [fault](ApiServer& server) { server.cut(fault); };
+    return [fault](FakeApiServer& server) { server.cut(fault); };
   };
   const auto instead = [](http::Response response) {
-    return [response](ApiServer& server) { server.instead = response; };
+    return [response](FakeApiServer& server) { server.instead = response; };
   };
   http::Response redirect = answer(302, "text/plain", "");
   redirect.headers.add("Location", "http://login.example/");
@@ -77,34 +77,35 @@ TEST(LinkFaults, BringTheLinkDownWithinTwoDeadlinesAndTheCacheAnswers) {
   };
   for (const BrokenWay& c : cases) {
     SCOPED_TRACE(c.what);
-    Site site;
-    prepare(site);
-    c.spoil(*site.servers[0]);
-    const MonoTime began = site.time.clock().mono();
-    const http::Response first = site.ask(newest);
-    EXPECT_LE(site.time.clock().mono() - began, 2100ms) << "no read waits longer than its deadline";
+    UplinkFixture fixture;
+    prepare(fixture);
+    c.spoil(*fixture.servers[0]);
+    const MonoTime began = fixture.time.clock().mono();
+    const http::Response first = fixture.ask(newest);
+    EXPECT_LE(fixture.time.clock().mono() - began, 2100ms)
+        << "no read waits longer than its deadline";
     EXPECT_EQ(first.status, 200);
     EXPECT_NE(first.body.find("cached"), std::string::npos) << first.body;
-    ASSERT_TRUE(site.until(LinkState::offline, 1100ms))
+    ASSERT_TRUE(fixture.until(LinkState::offline, 1100ms))
         << "the second missed deadline is a probe's";
-    EXPECT_EQ(fault_in(site), c.word);
-    EXPECT_NE(site.reason().find(c.reason), std::string::npos) << site.reason();
-    const auto failures = site.metric("holdfast_edge_uplink_failures_total");
+    EXPECT_EQ(fault_in(fixture), c.word);
+    EXPECT_NE(fixture.reason().find(c.reason), std::string::npos) << fixture.reason();
+    const auto failures = fixture.metric("holdfast_edge_uplink_failures_total");
     EXPECT_EQ(failures.size(), sync::autonomy::link_faults);
     const std::string mine = std::string("{reason=\"") + c.word + "\"} 2";
     EXPECT_TRUE(std::count(failures.begin(), failures.end(), mine)) << join(failures, "\n");
 
-    site.time.run(2min);
+    fixture.time.run(2min);
     for (const char* target : {newest, one, list, "/version"}) {
-      const http::Response told = site.ask(target);
+      const http::Response told = fixture.ask(target);
       EXPECT_EQ(told.status, 200) << target;
       EXPECT_EQ(told.body.find("PORTAL"), std::string::npos) << target;
     }
-    site.servers[0]->cut("pass");
-    site.servers[0]->instead.reset();
-    EXPECT_TRUE(site.until(LinkState::connected));
-    EXPECT_EQ(fault_in(site), "none");
-    EXPECT_NE(site.ask(newest).body.find("cached"), std::string::npos);
+    fixture.servers[0]->cut("pass");
+    fixture.servers[0]->instead.reset();
+    EXPECT_TRUE(fixture.until(LinkState::connected));
+    EXPECT_EQ(fault_in(fixture), "none");
+    EXPECT_NE(fixture.ask(newest).body.find("cached"), std::string::npos);
   }
 }
 
@@ -134,14 +135,14 @@ TEST(LinkFaults, AnAgentThatNeverGotThroughSaysWhy) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
-    Site site({.tls = tls::Context::for_server(c.tls).value(),
-               .cluster = ", certificate-authority-data: " + c.believed});
-    site.time.run(10s);
-    EXPECT_EQ(site.state(), LinkState::offline);
-    EXPECT_EQ(fault_in(site), c.word) << site.reason();
-    EXPECT_NE(site.reason().find(c.reason), std::string::npos) << site.reason();
-    EXPECT_EQ(site.cloud.asked.size(), 0u);
-    EXPECT_EQ(site.ask(list).status, 503);
+    UplinkFixture fixture({.tls = tls::Context::for_server(c.tls).value(),
+                           .cluster = ", certificate-authority-data: " + c.believed});
+    fixture.time.run(10s);
+    EXPECT_EQ(fixture.state(), LinkState::offline);
+    EXPECT_EQ(fault_in(fixture), c.word) << fixture.reason();
+    EXPECT_NE(fixture.reason().find(c.reason), std::string::npos) << fixture.reason();
+    EXPECT_EQ(fixture.cloud.asked.size(), 0u);
+    EXPECT_EQ(fixture.ask(list).status, 503);
   }
 }
 
@@ -163,83 +164,84 @@ TEST(LinkFaults, TextFromAVerifiedServerIsNoPortals) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
-    Site site(
+    UplinkFixture fixture(
         {.tls = tls::Context::for_server({.identity = identity}).value(), .cluster = c.cluster});
-    prepare(site);
+    prepare(fixture);
     http::Response text = answer(200, "text/plain", "some text");
     if (*c.audit_id != 0) text.headers.add("Audit-Id", c.audit_id);
-    site.servers[0]->instead = text;
+    fixture.servers[0]->instead = text;
     for (int i = 0; i < 5; ++i) {
-      (void)site.ask("/apis/example.com/v1", "kubectl");
-      site.time.run(2s);
+      (void)fixture.ask("/apis/example.com/v1", "kubectl");
+      fixture.time.run(2s);
     }
-    EXPECT_EQ(site.state(), c.state) << site.reason();
-    EXPECT_EQ(fault_in(site), c.state == LinkState::connected ? "none" : "not_api_server");
+    EXPECT_EQ(fixture.state(), c.state) << fixture.reason();
+    EXPECT_EQ(fault_in(fixture), c.state == LinkState::connected ? "none" : "not_api_server");
   }
 }
 
 TEST(LinkFaults, AStormIsNotAnOutageAndIsGivenTheTimeItAsksFor) {
   for (const int status : {429, 503}) {
     SCOPED_TRACE(status);
-    Site site;
-    prepare(site);
+    UplinkFixture fixture;
+    prepare(fixture);
     http::Response busy = answer(status, "application/json", "{}");
     busy.headers.add("Retry-After", "15");
-    site.servers[0]->instead = busy;
-    const std::size_t from = site.cloud.asked.size();
-    site.cloud.put("/api/v1/namespaces/a/configmaps", "two");
-    site.time.run(2min);
-    EXPECT_EQ(site.state(), LinkState::connected);
-    EXPECT_EQ(fault_in(site), "overloaded");
-    EXPECT_EQ(site.metric("holdfast_edge_link_overloaded"), std::vector<std::string>{" 1"});
-    EXPECT_NE(site.admin("/v1/link").find("overloaded_for_seconds"), std::string::npos);
-    const int renewals = site.cloud.count("PUT", from) + site.cloud.count("PATCH", from);
+    fixture.servers[0]->instead = busy;
+    const std::size_t from = fixture.cloud.asked.size();
+    fixture.cloud.put("/api/v1/namespaces/a/configmaps", "two");
+    fixture.time.run(2min);
+    EXPECT_EQ(fixture.state(), LinkState::connected);
+    EXPECT_EQ(fault_in(fixture), "overloaded");
+    EXPECT_EQ(fixture.metric("holdfast_edge_link_overloaded"), std::vector<std::string>{" 1"});
+    EXPECT_NE(fixture.admin("/v1/link").find("overloaded_for_seconds"), std::string::npos);
+    const int renewals = fixture.cloud.count("PUT", from) + fixture.cloud.count("PATCH", from);
     EXPECT_LE(renewals, 9) << "renewals every 15 s instead of every 10 s";
     EXPECT_GE(renewals, 7);
-    const http::Response told = site.ask(newest);
+    const http::Response told = fixture.ask(newest);
     EXPECT_EQ(told.status, status) << "the client gets the cloud's answer";
     EXPECT_EQ(told.headers.get("Retry-After"), "15");
-    EXPECT_EQ(site.ask(list).status, 200) << "the cache still answers";
+    EXPECT_EQ(fixture.ask(list).status, 200) << "the cache still answers";
 
     // Another failure on top; afterwards 429 answers alone do not restore the link.
-    site.servers[0]->cut("black-hole");
-    ASSERT_TRUE(site.until(LinkState::offline, 30s));
-    site.servers[0]->cut("pass");
-    site.time.run(2s);  // blocked requests continue
-    const std::size_t offline = site.cloud.asked.size();
-    site.time.run(2min);
-    EXPECT_EQ(site.state(), LinkState::offline);
-    EXPECT_GE(site.cloud.asked.size(), offline + 4);
-    for (std::size_t i = offline + 1; i < site.cloud.asked.size(); ++i) {
-      EXPECT_GE(site.cloud.asked[i].at - site.cloud.asked[i - 1].at, 15s)
+    fixture.servers[0]->cut("black-hole");
+    ASSERT_TRUE(fixture.until(LinkState::offline, 30s));
+    fixture.servers[0]->cut("pass");
+    fixture.time.run(2s);  // blocked requests continue
+    const std::size_t offline = fixture.cloud.asked.size();
+    fixture.time.run(2min);
+    EXPECT_EQ(fixture.state(), LinkState::offline);
+    EXPECT_GE(fixture.cloud.asked.size(), offline + 4);
+    for (std::size_t i = offline + 1; i < fixture.cloud.asked.size(); ++i) {
+      EXPECT_GE(fixture.cloud.asked[i].at - fixture.cloud.asked[i - 1].at, 15s)
           << "the agent must respect Retry-After";
     }
-    EXPECT_EQ(site.reason().find("answered " + std::to_string(status)), 0u) << site.reason();
-    site.servers[0]->instead.reset();
-    EXPECT_TRUE(site.until(LinkState::connected, 40s));
-    EXPECT_EQ(site.metric("holdfast_edge_link_overloaded"), std::vector<std::string>{" 0"});
+    EXPECT_EQ(fixture.reason().find("answered " + std::to_string(status)), 0u) << fixture.reason();
+    fixture.servers[0]->instead.reset();
+    EXPECT_TRUE(fixture.until(LinkState::connected, 40s));
+    EXPECT_EQ(fixture.metric("holdfast_edge_link_overloaded"), std::vector<std::string>{" 0"});
   }
 }
 
 TEST(LinkFaults, AfterSleepTheHalfOpenConnectionIsFoundOutAtOnce) {
-  Site site;
-  prepare(site);
-  const auto proxied = site.servers[0]->cable->port();
+  UplinkFixture fixture;
+  prepare(fixture);
+  const auto proxied = fixture.servers[0]->link->port();
   EXPECT_NE(proxied, 0);
-  site.servers[0]->cut("black-hole");  // existing connections are dead
-  site.time.clock().advance(1h);
-  const MonoTime woke = site.time.clock().mono();
-  ASSERT_TRUE(site.time.run_until(5s, [&site] { return site.state() != LinkState::connected; }));
-  EXPECT_LE(site.time.clock().mono() - woke, 3100ms) << "one check and one deadline";
-  EXPECT_EQ(fault_in(site), "timeout");
-  site.servers[0]->cut("refuse");  // resets the connections
-  site.servers[0]->cut("pass");    // new connections work
-  const auto back = site.until(LinkState::connected, 60s);
+  fixture.servers[0]->cut("black-hole");  // existing connections are dead
+  fixture.time.clock().advance(1h);
+  const MonoTime woke = fixture.time.clock().mono();
+  ASSERT_TRUE(
+      fixture.time.run_until(5s, [&fixture] { return fixture.state() != LinkState::connected; }));
+  EXPECT_LE(fixture.time.clock().mono() - woke, 3100ms) << "one check and one deadline";
+  EXPECT_EQ(fault_in(fixture), "timeout");
+  fixture.servers[0]->cut("refuse");  // resets the connections
+  fixture.servers[0]->cut("pass");    // new connections work
+  const auto back = fixture.until(LinkState::connected, 60s);
   ASSERT_TRUE(back);
   EXPECT_LE(*back, 10s);
-  site.cloud.put("/api/v1/namespaces/a/configmaps", "two");
-  site.time.run(10s);
-  EXPECT_NE(site.ask(list).body.find("\"two\""), std::string::npos) << "watches continue";
+  fixture.cloud.put("/api/v1/namespaces/a/configmaps", "two");
+  fixture.time.run(10s);
+  EXPECT_NE(fixture.ask(list).body.find("\"two\""), std::string::npos) << "watches continue";
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "agent/edge/answers/presentation.h"
 #include "platform/log.h"
 #include "platform/text.h"
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink {
 namespace {
@@ -38,8 +38,8 @@ class LogOfOutages {
 };
 
 // The journal's records on outages.
-std::vector<sync::json::value> outages(Site& site) {
-  const auto journal = sync::wire::parse_json(site.admin("/v1/journal?subject=cloud"));
+std::vector<sync::json::value> outages(UplinkFixture& fixture) {
+  const auto journal = sync::wire::parse_json(fixture.admin("/v1/journal?subject=cloud"));
   std::vector<sync::json::value> found;
   for (const sync::json::value& record : journal->as_array()) {
     EXPECT_EQ(record.at("kind"), "outage");
@@ -66,21 +66,21 @@ http::Request event(const std::string& name) {
 
 TEST(Outages, AreOneWarningAndOneLineAtTheReturn) {
   LogOfOutages log;
-  Site site;
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.time.run(10s);
-  site.servers[0]->cut("refuse");
-  site.time.run(10min);
-  for (const char* name : {"e1", "e2", "e3"}) EXPECT_EQ(site.ask(event(name)).status, 201);
-  site.servers[0]->special = [](const http::Request& asked) -> std::optional<http::Response> {
+  UplinkFixture fixture;
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.time.run(10s);
+  fixture.servers[0]->cut("refuse");
+  fixture.time.run(10min);
+  for (const char* name : {"e1", "e2", "e3"}) EXPECT_EQ(fixture.ask(event(name)).status, 201);
+  fixture.servers[0]->special = [](const http::Request& asked) -> std::optional<http::Response> {
     if (asked.method != http::Method::post) return std::nullopt;
     const bool invalid = asked.body.find("e2") != std::string::npos;
     return http::Response{.status = invalid ? 422 : 201, .body = "{}"};
   };
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.time.run(1s);
-  const std::vector<sync::json::value> records = outages(site);
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.time.run(1s);
+  const std::vector<sync::json::value> records = outages(fixture);
   ASSERT_EQ(records.size(), 2u);
   // Probes are jittered, so the times are taken from the journal.
   const sync::json::object& ended = records[1].at("detail").as_object();
@@ -89,7 +89,7 @@ TEST(Outages, AreOneWarningAndOneLineAtTheReturn) {
   const Duration lasted =
       std::chrono::seconds(static_cast<int>(ended.at("seconds").to_number<double>()));
   const std::string reason =
-      "connect to 127.0.0.1:" + std::to_string(site.servers[0]->port()) + ": Connection refused";
+      "connect to 127.0.0.1:" + std::to_string(fixture.servers[0]->port()) + ": Connection refused";
   const std::string why = reason +
                           "; check the server's address and port in the kubeconfig, and that the "
                           "API server runs";
@@ -116,37 +116,37 @@ TEST(Outages, AreOneWarningAndOneLineAtTheReturn) {
 }
 
 TEST(Outages, ThatAreNotOverWhenTheAgentEndsAreTakenUp) {
-  Site site;
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.servers[0]->cut("refuse");
-  ASSERT_TRUE(site.until(LinkState::offline));
-  site.time.run(1h);
-  site.stop();
-  site.time.run(1h);
-  site.start();
-  site.time.run(1min);
+  UplinkFixture fixture;
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.servers[0]->cut("refuse");
+  ASSERT_TRUE(fixture.until(LinkState::offline));
+  fixture.time.run(1h);
+  fixture.stop();
+  fixture.time.run(1h);
+  fixture.start();
+  fixture.time.run(1min);
   const http::Response refused =
-      site.ask(from_kubectl(http::Method::get, "/api/v1/namespaces/a/secrets"));
+      fixture.ask(from_kubectl(http::Method::get, "/api/v1/namespaces/a/secrets"));
   EXPECT_EQ(refused.status, 503);
   EXPECT_NE(refused.body.find("the cloud has been unreachable since 12:00Z (2 h 1 min): "
                               "connection refused; "),
             std::string::npos)
       << refused.body;
-  EXPECT_EQ(outages(site).size(), 1u) << "the outage continues";
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.time.run(1s);
-  EXPECT_EQ(outages(site).size(), 2u);
+  EXPECT_EQ(outages(fixture).size(), 1u) << "the outage continues";
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.time.run(1s);
+  EXPECT_EQ(outages(fixture).size(), 2u);
 }
 
 TEST(Outages, RefusalsComeAtOnceWithoutRetryAfterAndSayWhy) {
   for (const char* fault : {"refuse", "black-hole"}) {
     SCOPED_TRACE(fault);
-    Site site;
-    ASSERT_TRUE(site.until(LinkState::connected));
-    site.servers[0]->cut(fault);
-    ASSERT_TRUE(site.until(LinkState::offline));
-    site.time.run(26min);
+    UplinkFixture fixture;
+    ASSERT_TRUE(fixture.until(LinkState::connected));
+    fixture.servers[0]->cut(fault);
+    ASSERT_TRUE(fixture.until(LinkState::offline));
+    fixture.time.run(26min);
     const std::string pod = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"}})";
     const http::Request requests[] = {
         from_kubectl(http::Method::get, "/api/v1/namespaces/a/secrets"),
@@ -161,9 +161,9 @@ TEST(Outages, RefusalsComeAtOnceWithoutRetryAfterAndSayWhy) {
     };
     for (const http::Request& request : requests) {
       SCOPED_TRACE(request.target);
-      const MonoTime began = site.time.clock().mono();
-      const http::Response refused = site.ask(request);
-      EXPECT_LT(site.time.clock().mono() - began, 100ms);
+      const MonoTime began = fixture.time.clock().mono();
+      const http::Response refused = fixture.ask(request);
+      EXPECT_LT(fixture.time.clock().mono() - began, 100ms);
       EXPECT_EQ(refused.status, 503);
       EXPECT_FALSE(refused.headers.has("retry-after"));
       EXPECT_EQ(refused.body.find("retryAfterSeconds"), std::string::npos);
@@ -186,15 +186,15 @@ constexpr const char* as_table =
     "g=meta.k8s.io,application/json";
 
 TEST(Outages, AnswersFromTheCacheCarryAWarningForPeople) {
-  Site site({.set = [](EdgeOptions& options) { options.cache_agents = {"*"}; }});
-  site.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
-  ASSERT_TRUE(site.until(LinkState::connected));
+  UplinkFixture fixture({.set = [](EdgeOptions& options) { options.cache_agents = {"*"}; }});
+  fixture.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
   const http::Request by_kubectl = read_by("kubectl/v1.32.0", "application/json");
-  EXPECT_EQ(site.ask(by_kubectl).headers.get("warning"), "");
-  site.time.run(5s);
-  site.servers[0]->cut("black-hole");
-  ASSERT_TRUE(site.until(LinkState::offline));
-  site.time.run(26min);
+  EXPECT_EQ(fixture.ask(by_kubectl).headers.get("warning"), "");
+  fixture.time.run(5s);
+  fixture.servers[0]->cut("black-hole");
+  ASSERT_TRUE(fixture.until(LinkState::offline));
+  fixture.time.run(26min);
   struct Case {
     const char* agent;
     bool warned;
@@ -208,7 +208,7 @@ TEST(Outages, AnswersFromTheCacheCarryAWarningForPeople) {
                             {"CoreDNS/1.12", false}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.agent);
-    const http::Response told = site.ask(read_by(c.agent, "application/json"));
+    const http::Response told = fixture.ask(read_by(c.agent, "application/json"));
     EXPECT_EQ(told.status, 200);
     const std::string expected =
         c.warned ? "299 - \"the cloud has been unreachable since 12:00Z (26 min): no answer in "
@@ -219,15 +219,15 @@ TEST(Outages, AnswersFromTheCacheCarryAWarningForPeople) {
 }
 
 TEST(Outages, TablesKeepTheirColumnsAndWatchesAreTablesToo) {
-  Site site({.set = [](EdgeOptions& options) { options.cache_agents = {"*"}; }});
-  site.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  ASSERT_EQ(site.ask(read_by("kubectl/v1", as_table)).status, 200);
-  site.time.run(5s);
-  site.servers[0]->cut("refuse");
-  ASSERT_TRUE(site.until(LinkState::offline));
+  UplinkFixture fixture({.set = [](EdgeOptions& options) { options.cache_agents = {"*"}; }});
+  fixture.cloud.put("/api/v1/namespaces/a/configmaps", "one", R"({"data":{"a":"cached"}})");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  ASSERT_EQ(fixture.ask(read_by("kubectl/v1", as_table)).status, 200);
+  fixture.time.run(5s);
+  fixture.servers[0]->cut("refuse");
+  ASSERT_TRUE(fixture.until(LinkState::offline));
   for (const char* accept : {as_table, "application/json;as=Table;v=v1;g=meta.k8s.io"}) {
-    const http::Response told = site.ask(read_by("kubectl/v1", accept));
+    const http::Response told = fixture.ask(read_by("kubectl/v1", accept));
     ASSERT_EQ(told.status, 200) << told.body;
     const sync::json::value table = sync::wire::parse_json(told.body).value();
     EXPECT_EQ(table.at("kind"), "Table");
@@ -238,7 +238,7 @@ TEST(Outages, TablesKeepTheirColumnsAndWatchesAreTablesToo) {
   }
   http::Request watch = read_by("kubectl/v1", as_table);
   watch.target += "?watch=true&timeoutSeconds=1";
-  const http::Response told = site.ask(watch);
+  const http::Response told = fixture.ask(watch);
   EXPECT_EQ(told.status, 200);
   EXPECT_NE(told.headers.get("warning"), "");
   EXPECT_NE(told.stream, nullptr);

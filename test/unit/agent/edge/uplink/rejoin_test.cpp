@@ -5,7 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink {
 namespace {
@@ -23,40 +23,41 @@ asio::awaitable<void> send(http::Client& client, http::Request request, MonoTime
 bool write_during_rejoin(int moment) {
   constexpr const char* pods = "/api/v1/namespaces/a/pods";
   // The lease is renewed all the time, so that a renewal is under way when the rejoin ends.
-  Site site({.set = [](EdgeOptions& options) { options.lease_renew_interval = 20ms; }});
-  site.cloud.put(pods, "p", R"({"spec":{"nodeName":"edge1"},"status":{"phase":"Pending"}})");
-  EXPECT_TRUE(site.until(LinkState::connected));
-  EXPECT_EQ(site.ask("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1").status, 200);
+  UplinkFixture fixture({.set = [](EdgeOptions& options) { options.lease_renew_interval = 20ms; }});
+  fixture.cloud.put(pods, "p", R"({"spec":{"nodeName":"edge1"},"status":{"phase":"Pending"}})");
+  EXPECT_TRUE(fixture.until(LinkState::connected));
+  EXPECT_EQ(fixture.ask("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1").status, 200);
   // The connection is open already: the write arrives in the turn after the one that sends it.
-  http::Client client(http::Endpoint{{"127.0.0.1", site.edge->port()}});
+  http::Client client(http::Endpoint{{"127.0.0.1", fixture.edge->port()}});
   int status = -1;
-  site.time.complete(
-      send(client, {.target = std::string(pods) + "/p"}, site.time.clock().mono() + 1min, status));
+  fixture.time.complete(send(client, {.target = std::string(pods) + "/p"},
+                             fixture.time.clock().mono() + 1min, status));
   EXPECT_EQ(status, 200);
-  site.cut_link();
-  site.servers[0]->latency = 100ms;
-  site.servers[0]->cut("pass");
-  EXPECT_TRUE(site.until(LinkState::rejoining));
-  for (int turn = 0; turn < moment && site.state() == LinkState::rejoining; ++turn) {
-    site.time.run_one();
+  fixture.cut_link();
+  fixture.servers[0]->latency = 100ms;
+  fixture.servers[0]->cut("pass");
+  EXPECT_TRUE(fixture.until(LinkState::rejoining));
+  for (int turn = 0; turn < moment && fixture.state() == LinkState::rejoining; ++turn) {
+    fixture.time.run_one();
   }
-  if (site.state() != LinkState::rejoining) return false;
+  if (fixture.state() != LinkState::rejoining) return false;
   http::Request patch{.method = http::Method::patch,
                       .target = std::string(pods) + "/p/status",
                       .body = R"({"metadata":{"uid":"uid-p"},"status":{"phase":"Running"}})"};
   patch.headers.add("User-Agent", "kubelet/v1");
   patch.headers.add("Content-Type", "application/strategic-merge-patch+json");
   status = -1;
-  asio::co_spawn(site.time.executor(),
-                 send(client, std::move(patch), site.time.clock().mono() + 1min, status),
+  asio::co_spawn(fixture.time.executor(),
+                 send(client, std::move(patch), fixture.time.clock().mono() + 1min, status),
                  asio::detached);
-  EXPECT_TRUE(site.time.run_until(1min, [&status] { return status >= 0; }));
+  EXPECT_TRUE(fixture.time.run_until(1min, [&status] { return status >= 0; }));
   EXPECT_EQ(status, 200) << moment;
-  EXPECT_TRUE(site.until(LinkState::connected));
-  site.time.run(10s);
-  const std::string object = site.ask(std::string(pods) + "/p").body;
+  EXPECT_TRUE(fixture.until(LinkState::connected));
+  fixture.time.run(10s);
+  const std::string object = fixture.ask(std::string(pods) + "/p").body;
   EXPECT_NE(object.find(R"("phase":"Running")"), std::string::npos) << moment << ": " << object;
-  EXPECT_EQ(site.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"}) << moment;
+  EXPECT_EQ(fixture.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"})
+      << moment;
   return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink::replayed {
 namespace {
@@ -22,44 +22,44 @@ const std::string status_before =
     R"({"phase":"Running","podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}],"conditions":[)"
     R"({"type":"Ready","status":"True"}],"containerStatuses":[{"name":"c","restartCount":0}]})";
 
-void put_pod(Site& site, const std::string& name, const std::string& status) {
-  site.cloud.put(pods, name, R"({"spec":{"nodeName":"edge1"},"status":)" + status + "}");
+void put_pod(UplinkFixture& fixture, const std::string& name, const std::string& status) {
+  fixture.cloud.put(pods, name, R"({"spec":{"nodeName":"edge1"},"status":)" + status + "}");
 }
 
 // Waits until the agent is connected and has cached the node's pods; then cuts the link.
-void cut_off(Site& site) {
-  ASSERT_TRUE(site.until(LinkState::connected));
-  ASSERT_EQ(site.ask(our_pods).status, 200);
-  site.time.run(1s);
-  site.servers[0]->cut("refuse");
-  ASSERT_TRUE(site.until(LinkState::offline));
+void cut_off(UplinkFixture& fixture) {
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  ASSERT_EQ(fixture.ask(our_pods).status, 200);
+  fixture.time.run(1s);
+  fixture.servers[0]->cut("refuse");
+  ASSERT_TRUE(fixture.until(LinkState::offline));
 }
 
-int patch_status(Site& site, const std::string& name, const std::string& status) {
+int patch_status(UplinkFixture& fixture, const std::string& name, const std::string& status) {
   http::Request request{.method = http::Method::patch,
                         .target = std::string(pods) + "/" + name + "/status"};
   request.headers.add("User-Agent", "kubelet/v1");
   request.headers.add("Content-Type", strategic);
   request.body = R"({"metadata":{"uid":"uid-)" + name + R"("},"status":)" + status + "}";
-  return site.ask(request).status;
+  return fixture.ask(request).status;
 }
 
-int post_event(Site& site, const std::string& space, const std::string& name) {
+int post_event(UplinkFixture& fixture, const std::string& space, const std::string& name) {
   http::Request event{.method = http::Method::post,
                       .target = "/api/v1/namespaces/" + space + "/events"};
   event.headers.add("User-Agent", "kubelet/v1");
   event.body = R"({"metadata":{"name":")" + name + R"(","namespace":")" + space + R"("}})";
-  return site.ask(event).status;
+  return fixture.ask(event).status;
 }
 
-json::value status_in_cloud(Site& site, const std::string& name) {
-  return sync::wire::parse_json(site.cloud.object(pods, name)).value().at("status");
+json::value status_in_cloud(UplinkFixture& fixture, const std::string& name) {
+  return sync::wire::parse_json(fixture.cloud.object(pods, name)).value().at("status");
 }
 
 // The results of the writes, from the journal: "applied pods/a/one".
-std::vector<std::string> ends(Site& site) {
+std::vector<std::string> ends(UplinkFixture& fixture) {
   std::vector<std::string> all;
-  const auto rows = sync::wire::parse_json(site.admin("/v1/journal?limit=10000")).value();
+  const auto rows = sync::wire::parse_json(fixture.admin("/v1/journal?limit=10000")).value();
   for (const auto& row : rows.as_array()) {
     const std::string kind(row.at("kind").as_string());
     if (!kind.starts_with("write-") || kind == "write-accepted") continue;
@@ -80,51 +80,51 @@ bool is_write_of(const http::Request& request, std::string_view part) {
 }
 
 TEST(ReplayedStatus, APodsNewAddressesReplaceTheOld) {
-  Site site;
-  put_pod(site, "one", status_before);
-  cut_off(site);
+  UplinkFixture fixture;
+  put_pod(fixture, "one", status_before);
+  cut_off(fixture);
   // The patch that a kubelet sends after a reboot.
-  ASSERT_EQ(patch_status(site, "one",
+  ASSERT_EQ(patch_status(fixture, "one",
                          R"({"podIP":"10.0.0.9","$setElementOrder/podIPs":[{"ip":"10.0.0.9"}],)"
                          R"("podIPs":[{"ip":"10.0.0.9"},{"$patch":"delete","ip":"10.0.0.1"}],)"
                          R"("containerStatuses":[{"name":"c","restartCount":1}]})"),
             200);
   // Meanwhile the cloud changes the pod.
   put_pod(
-      site, "one",
+      fixture, "one",
       R"({"phase":"Running","podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}],"conditions":[)"
       R"({"type":"gate","status":"True"},{"type":"Ready","status":"False"}],"unknown":{"a":1}})");
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected)) << site.reason();
-  EXPECT_EQ(status_in_cloud(site, "one"),
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
+  EXPECT_EQ(status_in_cloud(fixture, "one"),
             sync::wire::parse_json(
                 R"({"phase":"Running","podIP":"10.0.0.9","podIPs":[{"ip":"10.0.0.9"}],)"
                 R"("conditions":[{"type":"gate","status":"True"},{"type":"Ready",)"
                 R"("status":"True"}],"unknown":{"a":1},)"
                 R"("containerStatuses":[{"name":"c","restartCount":1}]})")
                 .value())
-      << sync::wire::serialize(status_in_cloud(site, "one"));
-  EXPECT_EQ(ends(site), std::vector<std::string>{"applied pods/a/one"});
+      << sync::wire::serialize(status_in_cloud(fixture, "one"));
+  EXPECT_EQ(ends(fixture), std::vector<std::string>{"applied pods/a/one"});
 }
 
 TEST(ReplayedStatus, NothingIsSentThatTheCloudHas) {
-  Site site;
-  put_pod(site, "one", status_before);
-  put_pod(site, "two", status_before);
-  put_pod(site, "three", status_before);
-  cut_off(site);
+  UplinkFixture fixture;
+  put_pod(fixture, "one", status_before);
+  put_pod(fixture, "two", status_before);
+  put_pod(fixture, "three", status_before);
+  cut_off(fixture);
   for (const char* name : {"one", "two", "three"}) {
-    ASSERT_EQ(patch_status(site, name, R"({"phase":"Failed"})"), 200);
+    ASSERT_EQ(patch_status(fixture, name, R"({"phase":"Failed"})"), 200);
   }
-  put_pod(site, "one", std::string(R"({"phase":"Failed",)") + status_before.substr(19));
-  site.cloud.remove(pods, "two");
-  site.cloud.put(pods, "three", R"({"spec":{"nodeName":"edge2"}})");
-  const std::size_t from = site.cloud.asked.size();
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected)) << site.reason();
-  EXPECT_EQ(site.cloud.count("PATCH /api/v1/namespaces/a/pods", from), 0);
-  EXPECT_EQ(ends(site), (std::vector<std::string>{"applied pods/a/one", "conflict pods/a/three",
-                                                  "conflict pods/a/two"}));
+  put_pod(fixture, "one", std::string(R"({"phase":"Failed",)") + status_before.substr(19));
+  fixture.cloud.remove(pods, "two");
+  fixture.cloud.put(pods, "three", R"({"spec":{"nodeName":"edge2"}})");
+  const std::size_t from = fixture.cloud.asked.size();
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
+  EXPECT_EQ(fixture.cloud.count("PATCH /api/v1/namespaces/a/pods", from), 0);
+  EXPECT_EQ(ends(fixture), (std::vector<std::string>{"applied pods/a/one", "conflict pods/a/three",
+                                                     "conflict pods/a/two"}));
 }
 
 TEST(ReplayOfWrites, ARefusedWriteHoldsUpNeitherTheLinkNorOthers) {
@@ -146,55 +146,55 @@ TEST(ReplayOfWrites, ARefusedWriteHoldsUpNeitherTheLinkNorOthers) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
-    Site site;
-    put_pod(site, "one", status_before);
-    cut_off(site);
-    ASSERT_EQ(post_event(site, "a", "bad"), 201);
-    ASSERT_EQ(patch_status(site, "one", R"({"phase":"Failed"})"), 200);
-    ASSERT_EQ(post_event(site, "a", "good"), 201);
+    UplinkFixture fixture;
+    put_pod(fixture, "one", status_before);
+    cut_off(fixture);
+    ASSERT_EQ(post_event(fixture, "a", "bad"), 201);
+    ASSERT_EQ(patch_status(fixture, "one", R"({"phase":"Failed"})"), 200);
+    ASSERT_EQ(post_event(fixture, "a", "good"), 201);
     int asked = 0;
-    site.servers[0]->special = [&row, &asked](const http::Request& request) {
+    fixture.servers[0]->special = [&row, &asked](const http::Request& request) {
       std::optional<http::Response> no;
       if (is_write_of(request, "\"bad\"") && ++asked <= row.refusals) no = row.refusal;
       return no;
     };
-    site.servers[0]->cut("pass");
-    const auto took = site.until(LinkState::connected, 2min);
-    ASSERT_TRUE(took) << site.reason();
+    fixture.servers[0]->cut("pass");
+    const auto took = fixture.until(LinkState::connected, 2min);
+    ASSERT_TRUE(took) << fixture.reason();
     EXPECT_LT(*took, 40s) << "a refused write must not delay the rejoin";
-    EXPECT_EQ(status_in_cloud(site, "one").at("phase"), "Failed");
-    site.time.run(5min);
-    EXPECT_EQ(site.state(), LinkState::connected);
+    EXPECT_EQ(status_in_cloud(fixture, "one").at("phase"), "Failed");
+    fixture.time.run(5min);
+    EXPECT_EQ(fixture.state(), LinkState::connected);
     std::vector<std::string> expected{row.end, "applied events/a/good", "applied pods/a/one"};
     std::sort(expected.begin(), expected.end());
-    EXPECT_EQ(ends(site), expected);
+    EXPECT_EQ(ends(fixture), expected);
     const bool terminal = row.refusal.body == terminating;
     EXPECT_LE(asked, terminal ? 1 : 8);
   }
 }
 
 TEST(ReplayOfWrites, TheOrderOfOneObjectIsKept) {
-  Site site;
-  put_pod(site, "one", status_before);
-  cut_off(site);
-  ASSERT_EQ(patch_status(site, "one", R"({"phase":"Succeeded"})"), 200);
+  UplinkFixture fixture;
+  put_pod(fixture, "one", status_before);
+  cut_off(fixture);
+  ASSERT_EQ(patch_status(fixture, "one", R"({"phase":"Succeeded"})"), 200);
   http::Request end{.method = http::Method::remove, .target = std::string(pods) + "/one"};
   end.headers.add("User-Agent", "kubelet/v1");
   end.body = R"({"gracePeriodSeconds":0,"preconditions":{"uid":"uid-one"}})";
-  ASSERT_EQ(site.ask(end).status, 200);
+  ASSERT_EQ(fixture.ask(end).status, 200);
   int refusals = 3;
-  site.servers[0]->special = [&refusals](const http::Request& request) {
+  fixture.servers[0]->special = [&refusals](const http::Request& request) {
     std::optional<http::Response> no;
     if (is_write_of(request, "/one/status") && refusals-- > 0) no = refusal(500);
     return no;
   };
-  const std::size_t from = site.cloud.asked.size();
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.time.run(1min);
+  const std::size_t from = fixture.cloud.asked.size();
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.time.run(1min);
   std::vector<std::string> writes;
-  for (std::size_t i = from; i < site.cloud.asked.size(); ++i) {
-    const std::string& what = site.cloud.asked[i].what;
+  for (std::size_t i = from; i < fixture.cloud.asked.size(); ++i) {
+    const std::string& what = fixture.cloud.asked[i].what;
     if (what.find("/pods/one") != std::string::npos && !what.starts_with("GET")) {
       writes.push_back(what.substr(0, what.find(' ')));
     }
@@ -203,66 +203,66 @@ TEST(ReplayOfWrites, TheOrderOfOneObjectIsKept) {
 }
 
 TEST(ReplayOfWrites, ANewerStatusThatWentDirectlyIsNotOverwritten) {
-  Site site;
-  put_pod(site, "one", status_before);
-  cut_off(site);
-  ASSERT_EQ(patch_status(site, "one", R"({"reason":"old"})"), 200);
+  UplinkFixture fixture;
+  put_pod(fixture, "one", status_before);
+  cut_off(fixture);
+  ASSERT_EQ(patch_status(fixture, "one", R"({"reason":"old"})"), 200);
   bool refuses = true;
-  site.servers[0]->special = [&refuses](const http::Request& request) {
+  fixture.servers[0]->special = [&refuses](const http::Request& request) {
     std::optional<http::Response> no;
     if (refuses && is_write_of(request, "/one/status")) no = refusal(500);
     return no;
   };
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected));
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
   refuses = false;
-  ASSERT_EQ(patch_status(site, "one", R"({"reason":"new"})"), 200);
-  site.time.run(5min);
-  EXPECT_EQ(status_in_cloud(site, "one").at("reason"), "new");
-  EXPECT_EQ(ends(site), std::vector<std::string>{"superseded pods/a/one"});
+  ASSERT_EQ(patch_status(fixture, "one", R"({"reason":"new"})"), 200);
+  fixture.time.run(5min);
+  EXPECT_EQ(status_in_cloud(fixture, "one").at("reason"), "new");
+  EXPECT_EQ(ends(fixture), std::vector<std::string>{"superseded pods/a/one"});
 }
 
 TEST(ReplayOfWrites, AnOverloadedServerGetsThePauseItAsksFor) {
   for (const int status : {429, 503}) {
-    Site site;
-    put_pod(site, "one", status_before);
-    cut_off(site);
-    ASSERT_EQ(patch_status(site, "one", R"({"phase":"Failed"})"), 200);
+    UplinkFixture fixture;
+    put_pod(fixture, "one", status_before);
+    cut_off(fixture);
+    ASSERT_EQ(patch_status(fixture, "one", R"({"phase":"Failed"})"), 200);
     std::vector<MonoTime> asked;
-    site.servers[0]->special = [&](const http::Request& request) {
+    fixture.servers[0]->special = [&](const http::Request& request) {
       std::optional<http::Response> no;
       if (!is_write_of(request, "/one/status")) return no;
-      asked.push_back(site.time.clock().mono());
+      asked.push_back(fixture.time.clock().mono());
       if (asked.size() > 1) return no;
       no = refusal(status);
       no->headers.set("Retry-After", "15");
       return no;
     };
-    site.servers[0]->cut("pass");
-    ASSERT_TRUE(site.time.run_until(3min, [&asked] { return asked.size() > 1; })) << status;
+    fixture.servers[0]->cut("pass");
+    ASSERT_TRUE(fixture.time.run_until(3min, [&asked] { return asked.size() > 1; })) << status;
     EXPECT_GE(asked[1] - asked[0], 15s) << status;
-    ASSERT_TRUE(site.until(LinkState::connected));
-    EXPECT_EQ(ends(site), std::vector<std::string>{"applied pods/a/one"});
+    ASSERT_TRUE(fixture.until(LinkState::connected));
+    EXPECT_EQ(ends(fixture), std::vector<std::string>{"applied pods/a/one"});
   }
 }
 
 TEST(ReplayOfWrites, AThousandTakeFiveSeconds) {
-  Site site;
+  UplinkFixture fixture;
   constexpr int count = 1000;
-  for (int i = 0; i < count; ++i) put_pod(site, "p" + std::to_string(i), status_before);
-  cut_off(site);
+  for (int i = 0; i < count; ++i) put_pod(fixture, "p" + std::to_string(i), status_before);
+  cut_off(fixture);
   for (int i = 0; i < count; ++i) {
-    ASSERT_EQ(patch_status(site, "p" + std::to_string(i), R"({"phase":"Failed"})"), 200);
+    ASSERT_EQ(patch_status(fixture, "p" + std::to_string(i), R"({"phase":"Failed"})"), 200);
   }
-  site.servers[0]->latency = 5ms;  // virtual time advances in steps of 20 ms
-  const std::size_t from = site.cloud.asked.size();
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected)) << site.reason();
+  fixture.servers[0]->latency = 5ms;  // virtual time advances in steps of 20 ms
+  const std::size_t from = fixture.cloud.asked.size();
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
   MonoTime first = MonoTime::max();
   MonoTime last{};
   int sent = 0;
-  for (std::size_t i = from; i < site.cloud.asked.size(); ++i) {
-    const Asked& asked = site.cloud.asked[i];
+  for (std::size_t i = from; i < fixture.cloud.asked.size(); ++i) {
+    const ReceivedRequest& asked = fixture.cloud.asked[i];
     const bool of_replay = asked.what.find("/namespaces/a/pods/p") != std::string::npos;
     if (!of_replay) continue;
     first = std::min(first, asked.at);
@@ -271,13 +271,13 @@ TEST(ReplayOfWrites, AThousandTakeFiveSeconds) {
   }
   EXPECT_EQ(sent, count);
   EXPECT_LT(last - first, 5s);
-  EXPECT_EQ(ends(site).size(), static_cast<std::size_t>(count));
+  EXPECT_EQ(ends(fixture).size(), static_cast<std::size_t>(count));
 }
 
 TEST(ReplayOfWrites, TheDeletionOfACollectionIsNeverQueued) {
-  Site site;
-  put_pod(site, "one", status_before);
-  cut_off(site);
+  UplinkFixture fixture;
+  put_pod(fixture, "one", status_before);
+  cut_off(fixture);
   for (const char* target :
        {pods, "/api/v1/namespaces/a/events", "/api/v1/nodes", "/api/v1/namespaces/a/configmaps",
         "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
@@ -285,15 +285,15 @@ TEST(ReplayOfWrites, TheDeletionOfACollectionIsNeverQueued) {
     http::Request request{.method = http::Method::remove, .target = target};
     request.headers.add("User-Agent", "kubelet/v1");
     request.body = R"({"gracePeriodSeconds":0})";
-    EXPECT_EQ(site.ask(request).status, 503) << target;
+    EXPECT_EQ(fixture.ask(request).status, 503) << target;
     request.target += "?gracePeriodSeconds=0";
-    EXPECT_EQ(site.ask(request).status, 503) << target;
+    EXPECT_EQ(fixture.ask(request).status, 503) << target;
   }
-  const std::size_t from = site.cloud.asked.size();
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  EXPECT_EQ(site.cloud.count("DELETE", from), 0);
-  EXPECT_EQ(ends(site), std::vector<std::string>{});
+  const std::size_t from = fixture.cloud.asked.size();
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  EXPECT_EQ(fixture.cloud.count("DELETE", from), 0);
+  EXPECT_EQ(ends(fixture), std::vector<std::string>{});
 }
 
 }  // namespace

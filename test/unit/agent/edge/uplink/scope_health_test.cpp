@@ -4,7 +4,7 @@
 
 #include "agent/edge/route/answer.h"
 #include "platform/text.h"
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink {
 namespace {
@@ -21,18 +21,18 @@ bool is_bad_list(const http::Request& request) {
 }
 
 // Waits until the agent is connected and has cached both lists.
-void cache_two_lists(Site& site) {
-  site.cloud.put(bad, "one", R"({"data":{"a":"cached"}})");
-  site.cloud.put("/api/v1/services", "web");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  ASSERT_EQ(site.ask(bad_cached).status, 200);
-  ASSERT_EQ(site.ask(good_cached).status, 200);
-  site.time.run(1s);
+void cache_two_lists(UplinkFixture& fixture) {
+  fixture.cloud.put(bad, "one", R"({"data":{"a":"cached"}})");
+  fixture.cloud.put("/api/v1/services", "web");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  ASSERT_EQ(fixture.ask(bad_cached).status, 200);
+  ASSERT_EQ(fixture.ask(good_cached).status, 200);
+  fixture.time.run(1s);
 }
 
 // The health of the bad scope in /v1/scopes: "refused: answered 403".
-std::string health_of(Site& site) {
-  const auto rows = sync::wire::parse_json(site.admin("/v1/scopes")).value();
+std::string health_of(UplinkFixture& fixture) {
+  const auto rows = sync::wire::parse_json(fixture.admin("/v1/scopes")).value();
   for (const auto& row : rows.as_array()) {
     const auto& described = row.as_object();
     if (described.at("path").as_string() != bad) continue;
@@ -48,8 +48,8 @@ std::string health_of(Site& site) {
   return "none";
 }
 
-int journalled(Site& site, std::string_view what) {
-  const std::string journal = site.admin("/v1/journal?subject=" + std::string(bad));
+int journalled(UplinkFixture& fixture, std::string_view what) {
+  const std::string journal = fixture.admin("/v1/journal?subject=" + std::string(bad));
   int count = 0;
   for (std::size_t at = journal.find(what); at != std::string::npos;
        at = journal.find(what, at + 1)) {
@@ -80,117 +80,118 @@ TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
   };
   for (const BadList& c : cases) {
     SCOPED_TRACE(c.what);
-    Site site;
-    cache_two_lists(site);
-    site.cut_link();
+    UplinkFixture fixture;
+    cache_two_lists(fixture);
+    fixture.cut_link();
     http::Request write{.method = http::Method::post,
                         .target = "/api/v1/namespaces/a/events",
                         .headers = {{"User-Agent", "kubelet/v1"}},
                         .body = R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"e"}})"};
-    ASSERT_EQ(site.ask(write).status, 201);
-    site.cloud.put("/api/v1/services", "new");
-    site.servers[0]->special = [&c](const http::Request& request) -> std::optional<http::Response> {
+    ASSERT_EQ(fixture.ask(write).status, 201);
+    fixture.cloud.put("/api/v1/services", "new");
+    fixture.servers[0]->special =
+        [&c](const http::Request& request) -> std::optional<http::Response> {
       if (!is_bad_list(request)) return std::nullopt;
       return c.answer;
     };
-    site.servers[0]->cut("pass");
-    const std::size_t from = site.cloud.asked.size();
-    ASSERT_TRUE(site.until(LinkState::connected, 50s)) << site.reason();
-    EXPECT_EQ(site.cloud.count("POST /api/v1/namespaces/a/events", from), 1);
-    EXPECT_NE(site.ask(good_cached).body.find("\"new\""), std::string::npos);
-    const std::string told = health_of(site);
+    fixture.servers[0]->cut("pass");
+    const std::size_t from = fixture.cloud.asked.size();
+    ASSERT_TRUE(fixture.until(LinkState::connected, 50s)) << fixture.reason();
+    EXPECT_EQ(fixture.cloud.count("POST /api/v1/namespaces/a/events", from), 1);
+    EXPECT_NE(fixture.ask(good_cached).body.find("\"new\""), std::string::npos);
+    const std::string told = health_of(fixture);
     EXPECT_TRUE(told.starts_with(c.state)) << told;
-    EXPECT_EQ(site.metric("holdfast_edge_scopes_unhealthy").size(), all_scope_faults.size());
-    EXPECT_NE(site.admin("/v1/status").find(std::string("\"state\":\"") + c.state),
+    EXPECT_EQ(fixture.metric("holdfast_edge_scopes_unhealthy").size(), all_scope_faults.size());
+    EXPECT_NE(fixture.admin("/v1/status").find(std::string("\"state\":\"") + c.state),
               std::string::npos);
-    EXPECT_EQ(journalled(site, c.state), 1);
+    EXPECT_EQ(journalled(fixture, c.state), 1);
 
     // The last complete list is still served, and the link stays connected during the retries.
-    site.time.run(5min);
-    EXPECT_EQ(site.state(), LinkState::connected);
+    fixture.time.run(5min);
+    EXPECT_EQ(fixture.state(), LinkState::connected);
     // If the API server refuses the list, the agent does not retry until the server permits it.
     const bool refused = std::string_view(c.state) == "refused";
-    const int lists = site.cloud.count("GET " + std::string(bad) + "?limit", from);
+    const int lists = fixture.cloud.count("GET " + std::string(bad) + "?limit", from);
     EXPECT_GE(lists, refused ? 1 : 3) << "the list is retried";
     EXPECT_LE(lists, refused ? 1 : 25) << "the agent must not list in a loop";
-    EXPECT_EQ(journalled(site, c.state), 1) << "once for each change";
-    site.cut_link();
-    EXPECT_NE(site.ask(bad_cached).body.find("cached"), std::string::npos);
+    EXPECT_EQ(journalled(fixture, c.state), 1) << "once for each change";
+    fixture.cut_link();
+    EXPECT_NE(fixture.ask(bad_cached).body.find("cached"), std::string::npos);
 
-    site.servers[0]->special = [](const http::Request&) { return std::nullopt; };
-    site.servers[0]->cut("pass");
-    ASSERT_TRUE(site.until(LinkState::connected));
-    site.time.run(1s);
-    EXPECT_EQ(health_of(site), "ok");
-    EXPECT_EQ(journalled(site, "ok"), 1);
+    fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+    fixture.servers[0]->cut("pass");
+    ASSERT_TRUE(fixture.until(LinkState::connected));
+    fixture.time.run(1s);
+    EXPECT_EQ(health_of(fixture), "ok");
+    EXPECT_EQ(journalled(fixture, "ok"), 1);
   }
 }
 
 TEST(ScopeHealth, ARefusedListIsListedAgainOnceACallerIsGrantedIt) {
-  Site site;
-  cache_two_lists(site);
-  site.cut_link();
-  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+  UplinkFixture fixture;
+  cache_two_lists(fixture);
+  fixture.cut_link();
+  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
     if (!is_bad_list(request)) return std::nullopt;
     return status_answer(403);
   };
-  site.restore_link();
-  EXPECT_EQ(site.ask(bad_cached).status, 403) << "while connected, the cloud answers";
-  site.servers[0]->special = [](const http::Request&) { return std::nullopt; };
-  EXPECT_EQ(health_of(site), "refused: 403 unknown");
-  EXPECT_EQ(site.ask(bad_cached).status, 200);
-  site.time.run(1s);
-  EXPECT_EQ(health_of(site), "ok");
+  fixture.restore_link();
+  EXPECT_EQ(fixture.ask(bad_cached).status, 403) << "while connected, the cloud answers";
+  fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+  EXPECT_EQ(health_of(fixture), "refused: 403 unknown");
+  EXPECT_EQ(fixture.ask(bad_cached).status, 200);
+  fixture.time.run(1s);
+  EXPECT_EQ(health_of(fixture), "ok");
 }
 
 TEST(ScopeHealth, ABadListRecoversByItselfWhileConnected) {
-  Site site;
-  cache_two_lists(site);
-  site.cut_link();
-  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+  UplinkFixture fixture;
+  cache_two_lists(fixture);
+  fixture.cut_link();
+  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
     if (!is_bad_list(request)) return std::nullopt;
     return status_answer(500);
   };
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.time.run(1min);
-  site.cloud.put(bad, "two");
-  site.servers[0]->special = [](const http::Request&) { return std::nullopt; };
-  site.time.run(5min);
-  EXPECT_EQ(health_of(site), "ok");
-  EXPECT_NE(site.ask(bad_cached).body.find("\"two\""), std::string::npos);
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.time.run(1min);
+  fixture.cloud.put(bad, "two");
+  fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+  fixture.time.run(5min);
+  EXPECT_EQ(health_of(fixture), "ok");
+  EXPECT_NE(fixture.ask(bad_cached).body.find("\"two\""), std::string::npos);
 }
 
 TEST(ScopeHealth, WhatWasNeverCompleteIsAskedForInTheCloudAndElseUnavailable) {
-  Site site;
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+  UplinkFixture fixture;
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
     if (!is_bad_list(request)) return std::nullopt;
     return status_answer(403);
   };
-  EXPECT_NE(site.ask(bad_cached).status, 200);
-  const std::size_t from = site.cloud.asked.size();
-  EXPECT_EQ(site.ask(bad_cached).status, 403) << "the cloud answers";
-  EXPECT_EQ(site.cloud.count("GET " + std::string(bad) + "?resourceVersion=0", from), 1);
-  site.cut_link();
-  EXPECT_EQ(site.ask(bad_cached).status, 503) << "never an empty list";
+  EXPECT_NE(fixture.ask(bad_cached).status, 200);
+  const std::size_t from = fixture.cloud.asked.size();
+  EXPECT_EQ(fixture.ask(bad_cached).status, 403) << "the cloud answers";
+  EXPECT_EQ(fixture.cloud.count("GET " + std::string(bad) + "?resourceVersion=0", from), 1);
+  fixture.cut_link();
+  EXPECT_EQ(fixture.ask(bad_cached).status, 503) << "never an empty list";
 }
 
 TEST(ScopeHealth, AWatchThatIsRefusedIsKnownAndDoesNotFlap) {
-  Site site;
-  cache_two_lists(site);
-  site.cut_link();
-  site.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+  UplinkFixture fixture;
+  cache_two_lists(fixture);
+  fixture.cut_link();
+  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
     if (request.path() != bad || is_bad_list(request)) return std::nullopt;
     return status_answer(403);
   };
-  site.servers[0]->cut("pass");
-  ASSERT_TRUE(site.until(LinkState::connected));
-  const std::size_t from = site.cloud.asked.size();
-  site.time.run(10min);
-  EXPECT_TRUE(health_of(site).starts_with("refused")) << health_of(site);
-  EXPECT_EQ(journalled(site, "refused"), 1);
-  EXPECT_LE(site.cloud.count("GET " + std::string(bad) + "?limit", from), 25);
+  fixture.servers[0]->cut("pass");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  const std::size_t from = fixture.cloud.asked.size();
+  fixture.time.run(10min);
+  EXPECT_TRUE(health_of(fixture).starts_with("refused")) << health_of(fixture);
+  EXPECT_EQ(journalled(fixture, "refused"), 1);
+  EXPECT_LE(fixture.cloud.count("GET " + std::string(bad) + "?limit", from), 25);
 }
 
 }  // namespace

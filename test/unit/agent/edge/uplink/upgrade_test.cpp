@@ -8,7 +8,7 @@
 
 #include "test/support/certificates.h"
 #include "test/support/echo.h"
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink {
 namespace {
@@ -17,7 +17,7 @@ using sync::autonomy::LinkState;
 
 const std::string pod_p = "/api/v1/namespaces/a/pods/p";
 
-SiteOptions with_http2() {
+UplinkFixtureOptions with_http2() {
   static const test::Authority authority("ca");
   static const std::string file = [] {
     static const test::ScratchDir dir;
@@ -47,9 +47,9 @@ asio::awaitable<void> talk(std::shared_ptr<net::Connection> tunnel, std::string 
   heard.assign(buffer.data(), count.value_or(0));
 }
 
-std::string say(Site& site, const http::Response& opened, const std::string& text) {
+std::string say(UplinkFixture& fixture, const http::Response& opened, const std::string& text) {
   std::string heard;
-  site.time.complete(talk(opened.tunnel, text, heard));
+  fixture.time.complete(talk(opened.tunnel, text, heard));
   return heard;
 }
 
@@ -75,13 +75,13 @@ TEST(Upgrade, BytesGoBothWaysWhateverIsSpoken) {
       {http::Method::post, "portforward", {{"Upgrade", "SPDY/3.1"}}},
   };
   for (const bool http2 : {false, true}) {
-    Site site(http2 ? with_http2() : SiteOptions{});
-    ASSERT_TRUE(site.until(LinkState::connected));
+    UplinkFixture fixture(http2 ? with_http2() : UplinkFixtureOptions{});
+    ASSERT_TRUE(fixture.until(LinkState::connected));
     for (const Row& row : rows) {
       SCOPED_TRACE(row.what + (http2 ? " h2" : ""));
-      const auto far = std::make_shared<test::Echo>(site.time.executor());
+      const auto far = std::make_shared<test::Echo>(fixture.time.executor());
       http::Headers came;
-      site.servers[0]->special =
+      fixture.servers[0]->special =
           [&came, far](const http::Request& asked) -> std::optional<http::Response> {
         if (!asked.headers.has("upgrade")) return std::nullopt;
         came = asked.headers;
@@ -91,7 +91,7 @@ TEST(Upgrade, BytesGoBothWaysWhateverIsSpoken) {
                                           {"X-Stream-Protocol-Version", "v4.channel.k8s.io"}},
                               .tunnel = far};
       };
-      const http::Response opened = site.ask(upgrade(row.method, row.what, row.headers));
+      const http::Response opened = fixture.ask(upgrade(row.method, row.what, row.headers));
       ASSERT_EQ(opened.status, 101) << opened.body;
       EXPECT_EQ(opened.headers.get("upgrade"), row.headers.get("upgrade"));
       EXPECT_EQ(opened.headers.get("connection"), "Upgrade");
@@ -102,13 +102,13 @@ TEST(Upgrade, BytesGoBothWaysWhateverIsSpoken) {
       }
       ASSERT_TRUE(opened.tunnel);
       const std::string every_byte = std::string("\x80\x03\x00\x01", 4) + "\xff text";
-      EXPECT_EQ(say(site, opened, every_byte), every_byte);
-      EXPECT_EQ(say(site, opened, "more"), "more");
+      EXPECT_EQ(say(fixture, opened, every_byte), every_byte);
+      EXPECT_EQ(say(fixture, opened, "more"), "more");
       opened.tunnel->close();
-      site.time.run(1s);
+      fixture.time.run(1s);
       EXPECT_TRUE(far->closed());
     }
-    EXPECT_EQ(site.state(), LinkState::connected);
+    EXPECT_EQ(fixture.state(), LinkState::connected);
   }
 }
 
@@ -125,67 +125,68 @@ TEST(Upgrade, ARefusalIsPassedOnAsItIs) {
       {500, "application/json",
        R"({"kind":"Status","code":500,"message":"error dialing backend"})"},
   };
-  Site site(with_http2());
-  ASSERT_TRUE(site.until(LinkState::connected));
+  UplinkFixture fixture(with_http2());
+  ASSERT_TRUE(fixture.until(LinkState::connected));
   for (const Row& row : rows) {
-    site.servers[0]->special = [&row](const http::Request& asked) -> std::optional<http::Response> {
+    fixture.servers[0]->special =
+        [&row](const http::Request& asked) -> std::optional<http::Response> {
       if (!asked.headers.has("upgrade")) return std::nullopt;
       return http::Response{.status = row.status,
                             .headers = {{"Content-Type", row.type}, {"Audit-Id", "1"}},
                             .body = row.body};
     };
     const http::Response refused =
-        site.ask(upgrade(http::Method::post, "exec", {{"Upgrade", "SPDY/3.1"}}));
+        fixture.ask(upgrade(http::Method::post, "exec", {{"Upgrade", "SPDY/3.1"}}));
     EXPECT_EQ(refused.status, row.status);
     EXPECT_EQ(refused.headers.get("content-type"), row.type);
     EXPECT_EQ(refused.body, row.body);
     EXPECT_FALSE(refused.tunnel);
   }
-  EXPECT_EQ(site.state(), LinkState::connected);
+  EXPECT_EQ(fixture.state(), LinkState::connected);
 }
 
 // If the kubelet behind the API server does not answer, the link to the API server is still good.
 TEST(Upgrade, AKubeletsSilenceSaysNothingAboutTheLink) {
-  Site site(with_http2());
-  ASSERT_TRUE(site.until(LinkState::connected));
-  site.servers[0]->special = [](const http::Request& asked) -> std::optional<http::Response> {
+  UplinkFixture fixture(with_http2());
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.servers[0]->special = [](const http::Request& asked) -> std::optional<http::Response> {
     if (!asked.headers.has("upgrade")) return std::nullopt;
     return http::Response{.status = 0};
   };
   for (const char* what : {"exec", "log?follow=true"}) {
-    const MonoTime began = site.time.clock().mono();
+    const MonoTime began = fixture.time.clock().mono();
     const http::Response late =
-        site.ask(upgrade(http::Method::get, what, {{"Upgrade", "websocket"}}));
+        fixture.ask(upgrade(http::Method::get, what, {{"Upgrade", "websocket"}}));
     EXPECT_EQ(late.status, 504);
-    EXPECT_EQ(site.time.clock().mono() - began, 40s);
-    EXPECT_EQ(site.state(), LinkState::connected) << site.reason();
+    EXPECT_EQ(fixture.time.clock().mono() - began, 40s);
+    EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
   }
 }
 
 TEST(Upgrade, OfflineItIsRefusedAtOnceAndSaysWhy) {
   for (const char* fault : {"refuse", "black-hole"}) {
-    Site site(with_http2());
-    ASSERT_TRUE(site.until(LinkState::connected));
-    site.servers[0]->cut(fault);
-    ASSERT_TRUE(site.until(LinkState::offline));
+    UplinkFixture fixture(with_http2());
+    ASSERT_TRUE(fixture.until(LinkState::connected));
+    fixture.servers[0]->cut(fault);
+    ASSERT_TRUE(fixture.until(LinkState::offline));
     for (const char* what : {"exec", "attach", "portforward", "log"}) {
-      const MonoTime began = site.time.clock().mono();
+      const MonoTime began = fixture.time.clock().mono();
       const http::Response refused =
-          site.ask(upgrade(http::Method::get, what, {{"Upgrade", "websocket"}}));
+          fixture.ask(upgrade(http::Method::get, what, {{"Upgrade", "websocket"}}));
       EXPECT_EQ(refused.status, 503) << what;
       EXPECT_NE(refused.body.find("the cloud has been unreachable since "), std::string::npos)
           << refused.body;
       EXPECT_NE(refused.body.find("\"kind\":\"Status\""), std::string::npos) << refused.body;
-      EXPECT_LT(site.time.clock().mono() - began, 100ms) << fault;
+      EXPECT_LT(fixture.time.clock().mono() - began, 100ms) << fault;
     }
   }
 }
 
 TEST(Upgrade, WhatHasNoBodyGetsNone) {
   for (const bool http2 : {false, true}) {
-    Site site(http2 ? with_http2() : SiteOptions{});
-    ASSERT_TRUE(site.until(LinkState::connected));
-    site.servers[0]->special = [](const http::Request& asked) -> std::optional<http::Response> {
+    UplinkFixture fixture(http2 ? with_http2() : UplinkFixtureOptions{});
+    ASSERT_TRUE(fixture.until(LinkState::connected));
+    fixture.servers[0]->special = [](const http::Request& asked) -> std::optional<http::Response> {
       if (asked.path().find("/proxy/") == std::string_view::npos) return std::nullopt;
       const bool nothing = asked.path().ends_with("/nothing");
       return http::Response{.status = nothing ? 204 : 200,
@@ -207,7 +208,7 @@ TEST(Upgrade, WhatHasNoBodyGetsNone) {
       SCOPED_TRACE(row.page + (http2 ? " h2" : ""));
       http::Request request{.method = row.method, .target = pod_p + "/proxy/" + row.page};
       request.headers.add("User-Agent", "kubectl/v1");
-      const http::Response answer = site.ask(request);
+      const http::Response answer = fixture.ask(request);
       EXPECT_EQ(answer.status, row.status) << answer.body;
       EXPECT_EQ(answer.body, row.body);
     }
@@ -232,15 +233,16 @@ TEST(Upgrade, LogsComeAsTheyAreWritten) {
     loop::Event changed;
     bool cancelled = false;
   };
-  Site site(with_http2());
-  ASSERT_TRUE(site.until(LinkState::connected));
-  const auto lines = std::make_shared<Lines>(site.time.executor());
-  site.servers[0]->special = [&lines](const http::Request& asked) -> std::optional<http::Response> {
+  UplinkFixture fixture(with_http2());
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  const auto lines = std::make_shared<Lines>(fixture.time.executor());
+  fixture.servers[0]->special =
+      [&lines](const http::Request& asked) -> std::optional<http::Response> {
     if (!asked.path().ends_with("/log")) return std::nullopt;
     return http::Response{.headers = {{"Content-Type", "text/plain"}, {"Audit-Id", "1"}},
                           .stream = lines};
   };
-  const http::Response log = site.ask(pod_p + "/log?follow=true", "kubectl");
+  const http::Response log = fixture.ask(pod_p + "/log?follow=true", "kubectl");
   ASSERT_EQ(log.status, 200) << log.body;
   ASSERT_TRUE(log.stream);
   std::string piece;
@@ -249,15 +251,15 @@ TEST(Upgrade, LogsComeAsTheyAreWritten) {
     const auto read = co_await from->next();
     into = read.value_or("broken");
   };
-  site.time.complete(next(log.stream, piece));
+  fixture.time.complete(next(log.stream, piece));
   EXPECT_EQ(piece, "first\n");
-  site.time.run(5min);
+  fixture.time.run(5min);
   lines->text = "second\n";
   lines->changed.notify_all();
-  site.time.complete(next(log.stream, piece));
+  fixture.time.complete(next(log.stream, piece));
   EXPECT_EQ(piece, "second\n");
   log.stream->cancel();
-  site.time.run(1s);
+  fixture.time.run(1s);
   EXPECT_TRUE(lines->cancelled) << "the upstream request has ended, too";
 }
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/edge/admin/endpoints.h"
-#include "test/unit/agent/edge/uplink/site.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
 #include "test/unit/agent/node/behind_edge/fake_runtime.h"
 
 namespace holdfast::agent::node {
@@ -41,8 +41,8 @@ class NodeBehindEdge : public testing::Test {
  protected:
   NodeBehindEdge() {
     // Requests take some time: the edge agent distinguishes lists by their times.
-    site.servers[0]->latency = 20ms;
-    site.cloud.put("/api/v1/namespaces/a/configmaps", "words", R"({"data":{"text":"hello"}})");
+    fixture.servers[0]->latency = 20ms;
+    fixture.cloud.put("/api/v1/namespaces/a/configmaps", "words", R"({"data":{"text":"hello"}})");
   }
   ~NodeBehindEdge() override { stop_node(); }
 
@@ -50,32 +50,33 @@ class NodeBehindEdge : public testing::Test {
     NodeOptions options;
     options.node_name = "edge1";
     options.data_dir = (scratch.path() / "node").string();
-    options.server = "http://" + read_endpoints(site.options.data_dir).value().proxy.text();
-    NodeParts parts;
+    options.server = "http://" + read_endpoints(fixture.options.data_dir).value().proxy.text();
+    NodeAgentDependencies parts;
     parts.make_runtime = [this](const asio::any_io_executor&, const StateDir&) {
-      return std::make_unique<test::FakeRuntime>(containers, site.time.clock());
+      return std::make_unique<test::FakeRuntime>(containers, fixture.time.clock());
     };
     parts.pressure = std::make_unique<FakePressure>(pressure);
-    auto made = NodeAgent::make(site.time.executor(), options, site.time.clock(), std::move(parts));
+    auto made =
+        NodeAgent::make(fixture.time.executor(), options, fixture.time.clock(), std::move(parts));
     ASSERT_TRUE(made) << made.error().what;
     node = *std::move(made);
     ASSERT_TRUE(node->start());
   }
   void stop_node() {
     if (!node) return;
-    site.time.complete(node->stop(site.time.clock().mono() + 5s));
+    fixture.time.complete(node->stop(fixture.time.clock().mono() + 5s));
     node.reset();
   }
   // Simulates a reboot of the machine: no container runs any more.
   void reboot() {
     stop_node();
     containers = {};
-    site.stop();
-    site.start();
+    fixture.stop();
+    fixture.start();
     start_node();
   }
   bool until(const std::function<bool()>& done, Duration limit = 60s) {
-    return site.time.run_until(limit, done);
+    return fixture.time.run_until(limit, done);
   }
   [[nodiscard]] bool is_running(const std::string& pod) {
     const auto found = containers.observed.find("uid-" + pod);
@@ -84,14 +85,14 @@ class NodeBehindEdge : public testing::Test {
   }
   // The cloud's copy of a pod or of the node.
   [[nodiscard]] std::string in_cloud(const std::string& collection, const std::string& name) {
-    return site.cloud.object(collection, name);
+    return fixture.cloud.object(collection, name);
   }
   [[nodiscard]] bool cloud_shows(const std::string& collection, const std::string& name,
                                  const std::string& text) {
     return in_cloud(collection, name).find(text) != std::string::npos;
   }
 
-  uplink::Site site{{.set = [](EdgeOptions& options) {
+  uplink::UplinkFixture fixture{{.set = [](EdgeOptions& options) {
     options.cache_agents = {"holdfast-node"};
     options.kubelet_grace = 40s;
   }}};
@@ -112,7 +113,7 @@ TEST_F(NodeBehindEdge, PostsTheNodesStatus) {
 
 TEST_F(NodeBehindEdge, RunsAPodWithItsConfigurationAndReportsIt) {
   start_node();
-  site.cloud.put(pods, "p", pod_body(from_config_map));
+  fixture.cloud.put(pods, "p", pod_body(from_config_map));
   EXPECT_TRUE(until([this] { return is_running("p"); }));
   EXPECT_TRUE(until([this] { return cloud_shows(pods, "p", R"("phase":"Running")"); }))
       << in_cloud(pods, "p");
@@ -121,44 +122,44 @@ TEST_F(NodeBehindEdge, RunsAPodWithItsConfigurationAndReportsIt) {
 }
 
 TEST_F(NodeBehindEdge, AConfigMapThatComesLaterStartsThePod) {
-  site.cloud.remove("/api/v1/namespaces/a/configmaps", "words");
+  fixture.cloud.remove("/api/v1/namespaces/a/configmaps", "words");
   start_node();
-  site.cloud.put(pods, "p", pod_body(from_config_map));
+  fixture.cloud.put(pods, "p", pod_body(from_config_map));
   EXPECT_FALSE(until([this] { return is_running("p"); }, 30s));
-  site.cloud.put("/api/v1/namespaces/a/configmaps", "words", R"({"data":{"text":"late"}})");
+  fixture.cloud.put("/api/v1/namespaces/a/configmaps", "words", R"({"data":{"text":"late"}})");
   EXPECT_TRUE(until([this] { return is_running("p"); }, 15s));
 }
 
 TEST_F(NodeBehindEdge, APodThatIsGoneStops) {
   start_node();
-  site.cloud.put(pods, "p", pod_body());
+  fixture.cloud.put(pods, "p", pod_body());
   ASSERT_TRUE(until([this] { return is_running("p"); }));
-  site.cloud.remove(pods, "p");
+  fixture.cloud.remove(pods, "p");
   EXPECT_TRUE(until([this] { return containers.observed.empty(); }));
   EXPECT_EQ(containers.log, (Lines{"start p/main", "stop uid-p/main", "forget uid-p"}));
 }
 
 TEST_F(NodeBehindEdge, AfterARebootOfflineThePodsAreBackAtOnce) {
   start_node();
-  site.cloud.put(pods, "p", pod_body(from_config_map));
+  fixture.cloud.put(pods, "p", pod_body(from_config_map));
   ASSERT_TRUE(until([this] { return cloud_shows(pods, "p", R"("phase":"Running")"); }));
   ASSERT_TRUE(until([] { return false; }, 5s) == false) << "wait until the cache is written";
-  site.cut_link();
+  fixture.cut_link();
   reboot();
-  const MonoTime began = site.time.clock().mono();
+  const MonoTime began = fixture.time.clock().mono();
   EXPECT_TRUE(until([this] { return is_running("p"); }));
-  EXPECT_LT(site.time.clock().mono() - began, 1700ms);
+  EXPECT_LT(fixture.time.clock().mono() - began, 1700ms);
   EXPECT_EQ(containers.log, Lines{"start p/main"});
 }
 
 TEST_F(NodeBehindEdge, WithoutTheEdgeAgentPodsRunOnAndAreAdopted) {
   start_node();
-  site.cloud.put(pods, "p", pod_body());
+  fixture.cloud.put(pods, "p", pod_body());
   ASSERT_TRUE(until([this] { return is_running("p"); }));
-  site.stop();
+  fixture.stop();
   EXPECT_FALSE(until([this] { return !is_running("p"); }, 10min));
   stop_node();
-  site.start();
+  fixture.start();
   start_node();
   EXPECT_EQ(node->workers().pods(), 1U);
   EXPECT_FALSE(until([this] { return !is_running("p"); }, 1min));
@@ -167,38 +168,39 @@ TEST_F(NodeBehindEdge, WithoutTheEdgeAgentPodsRunOnAndAreAdopted) {
 
 TEST_F(NodeBehindEdge, WhatChangedWhileTheEdgeAgentWasAwayIsNoticed) {
   start_node();
-  site.cloud.put(pods, "p", pod_body());
+  fixture.cloud.put(pods, "p", pod_body());
   ASSERT_TRUE(until([this] { return is_running("p"); }));
-  const std::uint16_t port = site.edge->port();
-  site.stop();
-  site.cloud.remove(pods, "p");
-  site.cloud.put(pods, "q", pod_body());
-  site.options.listen = "127.0.0.1:" + std::to_string(port);
-  site.start();
+  const std::uint16_t port = fixture.edge->port();
+  fixture.stop();
+  fixture.cloud.remove(pods, "p");
+  fixture.cloud.put(pods, "q", pod_body());
+  fixture.options.listen = "127.0.0.1:" + std::to_string(port);
+  fixture.start();
   EXPECT_TRUE(until([this] { return is_running("q") && !is_running("p"); }));
 }
 
 TEST_F(NodeBehindEdge, TheLeaseIsRenewedForAsLongAsTheNodeAgentLives) {
   start_node();
   EXPECT_FALSE(until([] { return false; }, 3min));
-  const std::size_t alive = site.cloud.renewals.size();
+  const std::size_t alive = fixture.cloud.renewals.size();
   EXPECT_GE(alive, 15U);
   stop_node();
   EXPECT_FALSE(until([] { return false; }, 1min));
-  const std::size_t dead = site.cloud.renewals.size();
+  const std::size_t dead = fixture.cloud.renewals.size();
   EXPECT_FALSE(until([] { return false; }, 3min));
-  EXPECT_EQ(site.cloud.renewals.size(), dead) << "the edge agent renews the lease of a dead node";
+  EXPECT_EQ(fixture.cloud.renewals.size(), dead)
+      << "the edge agent renews the lease of a dead node";
   start_node();
-  EXPECT_TRUE(until([this, dead] { return site.cloud.renewals.size() > dead; }, 30s));
+  EXPECT_TRUE(until([this, dead] { return fixture.cloud.renewals.size() > dead; }, 30s));
 }
 
 TEST_F(NodeBehindEdge, UnderPressureNewPodsAreRefusedAndOldOnesRunOn) {
   start_node();
-  site.cloud.put(pods, "old", pod_body());
+  fixture.cloud.put(pods, "old", pod_body());
   ASSERT_TRUE(until([this] { return is_running("old"); }));
   pressure = {"MemoryPressure"};
-  site.cloud.put(pods, "small", pod_body());
-  site.cloud.put(pods, "sized", pod_body(R"(,"resources":{"requests":{"memory":"1Mi"}})"));
+  fixture.cloud.put(pods, "small", pod_body());
+  fixture.cloud.put(pods, "sized", pod_body(R"(,"resources":{"requests":{"memory":"1Mi"}})"));
   EXPECT_TRUE(until([this] { return is_running("sized"); }));
   EXPECT_TRUE(until([this] { return cloud_shows(pods, "small", R"("phase":"Failed")"); }));
   EXPECT_TRUE(cloud_shows(pods, "small", R"("reason":"Evicted")")) << in_cloud(pods, "small");

@@ -12,7 +12,7 @@
 #include "sync/wire/codec.h"
 #include "sync/wire/protobuf/decode.h"
 
-namespace holdfast::sync::model {
+namespace holdfast::sync::inline model {
 namespace {
 
 constexpr std::string_view node_text = R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n",)"
@@ -47,4 +47,4 @@ TEST(OneLine, IsMergedByPatches) {
 }
 
 }  // namespace
-}  // namespace holdfast::sync::model
+}  // namespace holdfast::sync::inline model

@@ -1,0 +1,153 @@
+#include "agent/edge/answers/read_handler.h"
+
+#include "agent/edge/forward/unavailable.h"
+
+namespace holdfast::agent {
+namespace {
+
+// Whether the cloud must be asked even if the cache is complete: the caller has seen a newer state,
+// may no longer read it, or the cache does not learn of changes.
+bool only_the_cloud_knows(const CacheQuery& query) {
+  if (!query.scope) return false;
+  if (query.scope->refused() || query.scope->fetch_mode() == FetchMode::get) return true;
+  const sync::watch::WatchCache& cache = query.scope->cache();
+  const bool hopeless = !query.scope->health().is_healthy() && !cache.complete();
+  if (hopeless) return true;
+  const RoutedRequest& request = query.request;
+  // A watch that is ahead of the cache waits until the cache has caught up.
+  if (request.is_watch() && !request.query.flag("sendInitialEvents")) return false;
+  const auto seen = sync::objects::parse_version(request.query.get("resourceVersion"));
+  return seen && !sync::objects::is_local(*seen) && *seen > cache.version();
+}
+
+// Whether this is a watch from a version of the cloud that is older than the cache's history. The
+// cloud may still serve it: it keeps a longer history.
+bool is_before_the_cache(const CacheQuery& query) {
+  const RoutedRequest& request = query.request;
+  if (!request.is_watch() || !query.scope || !query.scope->cache().complete()) return false;
+  if (request.query.flag("sendInitialEvents")) return false;
+  const auto from = sync::objects::parse_version(request.query.get("resourceVersion"));
+  if (!from || *from == 0 || sync::objects::is_local(*from)) return false;
+  return !query.scope->cache().position_of(*from);
+}
+
+}  // namespace
+
+ReadHandler::ReadHandler(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
+                         Forwarder& forwarder, AnswerCache& answer_cache, AnswerFilters& filters,
+                         const Clock& clock, Random& random)
+    : options_(options),
+      scopes_(scopes),
+      uplink_(uplink),
+      forwarder_(forwarder),
+      answer_cache_(answer_cache),
+      filters_(filters),
+      clock_(clock),
+      random_(random),
+      pages_(clock, random) {}
+
+asio::awaitable<RoutedAnswer> ReadHandler::serve(const RoutedRequest& request,
+                                                 const FilterRequest& call) {
+  RoutedAnswer answer;
+  const auto encoding = request.inner_accept.encoding().value_or(sync::wire::Encoding::json);
+  CacheQuery query = query_of(request, encoding);
+  find_scope(query);
+  const bool complete = query.scope && query.scope->cache().complete();
+  if (!complete || asks_cloud(query)) {
+    auto response = co_await from_cloud(query);
+    if (response) {
+      answer.response = *std::move(response);
+      co_return answer;
+    }
+  }
+  answer.from_cache = true;
+  if (!request.is_watch()) {
+    answer.response = request.is_list() ? list_from(query) : get_from(query);
+    co_return answer;
+  }
+  auto watch = watch_request(request);
+  if (!watch) {
+    answer.response = to_response(sync::wire::status::bad_request(watch.error().what));
+    co_return answer;
+  }
+  const MonoTime until = filters_.deadline();
+  if (filters_.may_concern(call)) watch->shown = std::make_shared<FilteredWatch>(filters_, call);
+  while (watch->shown) {
+    const auto need = watch->shown->begin(query.scope->cache(), watch->from);
+    if (need && !*need) break;
+    const bool learnt = need && co_await filters_.wait_for(**need, until);
+    if (learnt) continue;
+    answer.response = need ? filters_.unavailable_before(**need, request.info.resource)
+                           : to_response(sync::wire::status::internal_error(need.error().what));
+    co_return answer;
+  }
+  answer.filtered = true;
+  answer.response = watch_from(query, *watch);
+  co_return answer;
+}
+
+asio::awaitable<std::optional<http::Response>> ReadHandler::from_cloud(CacheQuery& query) {
+  const RoutedRequest& request = query.request;
+  std::optional<http::Response> response;
+  if (asks_cloud(query)) response = co_await ask_cloud(query);
+  if (response) co_return response;
+  if (request.is_get() && !query.scope) {
+    store::ScopeKey in_any_encoding = query.key;
+    in_any_encoding.encoding.clear();
+    query.scope = scopes_.covering(in_any_encoding, query.object(), true);
+  }
+  if (!query.scope) co_return unavailable(uplink_, "this is not cached");
+  const bool complete = co_await wait_until_complete(query.scope);
+  // Asks the cloud if the scope cannot be listed, or was listed too late for this request.
+  if (asks_cloud(query)) response = co_await ask_cloud(query);
+  if (!response && !complete && !scopes_.derive(*query.scope)) {
+    response = unavailable(uplink_, request.info.resource + " were never completely received");
+  }
+  co_return response;
+}
+
+// Finds or opens the scope that answers the request: its own or, for one object, any that contains
+// it.
+void ReadHandler::find_scope(CacheQuery& query) {
+  const Caller& caller = query.request.caller;
+  if (query.request.is_get()) {
+    query.scope = scopes_.covering(query.key, query.object(), true);
+    if (!query.scope) query.scope = scopes_.find(query.key);
+  } else {
+    query.scope = scopes_.find(query.key);
+    // Credentials that the cloud has not accepted yet may be invented: no scope is opened for them.
+    const bool trusted = caller.owner == node_owner || scopes_.can_derive(query.key);
+    if (!query.scope && trusted) query.scope = answer_cache_.open(query.key);
+  }
+  if (!query.scope) return;
+  query.scope->note_use(clock_.mono());
+  query.scope->record_requester(caller.agent);
+}
+
+bool ReadHandler::asks_cloud(const CacheQuery& query) const {
+  if (query.asked || !uplink_.link().allows_reads()) return false;
+  return query.newest || !query.scope || only_the_cloud_knows(query) || is_before_the_cache(query);
+}
+
+asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery& query) {
+  query.asked = true;
+  // If the cache could answer instead, the cloud gets less time.
+  const bool complete = query.scope && query.scope->cache().complete();
+  const Duration limit = complete ? options_.read_deadline : options_.write_deadline;
+  auto response = co_await forwarder_.try_forward(query.request, limit);
+  if (!response) co_return std::nullopt;
+  answer_cache_.keep(query, *response);
+  co_return *std::move(response);
+}
+
+asio::awaitable<bool> ReadHandler::wait_until_complete(ScopePtr scope) {
+  const MonoTime deadline = clock_.mono() + options_.read_deadline;
+  while (!scope->cache().complete() && uplink_.link().allows_reads() &&
+         scope->health().is_healthy()) {
+    const bool changed = co_await scope->changed().wait_until(deadline);
+    if (!changed) break;
+  }
+  co_return scope->cache().complete();
+}
+
+}  // namespace holdfast::agent

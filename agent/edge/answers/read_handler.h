@@ -1,0 +1,58 @@
+// Answers reads of resources: from the cloud while it is reachable and the newest state is
+// requested, otherwise from the cache. An unknown list is answered with 503, never as an empty
+// list.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include "agent/edge/answers/list_pages.h"
+#include "agent/edge/answers/watch_stream.h"
+#include "agent/edge/cache/answer_cache.h"
+#include "agent/edge/cache/scopes.h"
+#include "agent/edge/filters/filtered_watch.h"
+#include "agent/edge/forward/forwarder.h"
+#include "agent/edge/options/options.h"
+#include "agent/edge/route/answer.h"
+#include "platform/random.h"
+
+namespace holdfast::agent {
+
+class ReadHandler {
+ public:
+  ReadHandler(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Forwarder& forwarder,
+              AnswerCache& answer_cache, AnswerFilters& filters, const Clock& clock,
+              Random& random);
+
+  // Answers a get, list or watch (HandlerKind::read). `call` is the request as the filters see it;
+  // they are applied to the events of a watch here, and to other answers by the caller.
+  asio::awaitable<RoutedAnswer> serve(const RoutedRequest& request, const FilterRequest& call);
+
+ private:
+  // Asks the cloud if it should answer, or waits until the cache can. Returns nothing if the cache
+  // should answer.
+  asio::awaitable<std::optional<http::Response>> from_cloud(CacheQuery& query);
+  void find_scope(CacheQuery& query);
+  // Whether the cloud is to be asked now.
+  [[nodiscard]] bool asks_cloud(const CacheQuery& query) const;
+  // Asks the cloud. Returns nothing if the cache should answer instead.
+  asio::awaitable<std::optional<http::Response>> ask_cloud(CacheQuery& query);
+  asio::awaitable<bool> wait_until_complete(ScopePtr scope);
+  [[nodiscard]] http::Response list_from(const CacheQuery& query);
+  [[nodiscard]] http::Response get_from(const CacheQuery& query) const;
+  // The options of a watch from its query. Errors: invalid (resourceVersion).
+  [[nodiscard]] Result<WatchRequest> watch_request(const RoutedRequest& request) const;
+  [[nodiscard]] http::Response watch_from(const CacheQuery& query, const WatchRequest& watch) const;
+
+  const EdgeOptions& options_;
+  Scopes& scopes_;
+  Uplink& uplink_;
+  Forwarder& forwarder_;
+  AnswerCache& answer_cache_;
+  AnswerFilters& filters_;
+  const Clock& clock_;
+  Random& random_;
+  ListPages pages_;
+};
+
+}  // namespace holdfast::agent

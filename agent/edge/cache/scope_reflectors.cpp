@@ -1,0 +1,270 @@
+#include "agent/edge/cache/scope_reflectors.h"
+
+#include <algorithm>
+
+#include "agent/edge/cache/scope_sink.h"
+#include "agent/edge/options/cache_limits.h"
+#include "platform/check.h"
+#include "platform/log.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr auto request_limit = std::chrono::seconds(20);
+
+// A ListWatchSource that sends with the credentials of a scope's owner.
+class OwnerSource final : public ListWatchSource {
+ public:
+  OwnerSource(ListWatchSource& inner, std::string authorization)
+      : inner_(inner), authorization_(std::move(authorization)) {}
+
+  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
+    request.authorization = authorization_;
+    co_return co_await inner_.send(std::move(request), streamed);
+  }
+
+ private:
+  ListWatchSource& inner_;
+  std::string authorization_;
+};
+
+asio::awaitable<void> list_watch(ListWatchTarget target, ScopeReflectors& reflectors,
+                                 std::string authorization, Scopes& scopes, ScopePtr scope,
+                                 const Clock& clock, Random& random) {
+  OwnerSource source(reflectors, std::move(authorization));
+  ScopeSink sink(reflectors, scopes, std::move(scope));
+  co_await run_list_watch(std::move(target), source, sink, clock, random);
+}
+
+}  // namespace
+
+int turn_of(const store::ScopeKey& key) {
+  if (key.resource == "nodes") return 0;
+  if (key.resource == "pods") return 1;
+  if (key.resource == "configmaps" || key.resource == "secrets") return 2;
+  if (key.resource == "services") return 3;
+  return 4;
+}
+
+BytePoolLimits receive_pool_limits(std::size_t scope_bytes) {
+  const std::size_t bytes = std::max(receive_limits.bytes, receive_limits.foreign + scope_bytes);
+  return {.bytes = bytes, .own = bytes, .foreign = receive_limits.foreign};
+}
+
+ScopeReflectors::ScopeReflectors(asio::any_io_executor executor, Scopes& scopes, Uplink& uplink,
+                                 const Clock& clock, Random& random)
+    : executor_(executor),
+      scopes_(scopes),
+      uplink_(uplink),
+      clock_(clock),
+      random_(random),
+      receive_pool_(receive_pool_limits(scopes.limits().scope_bytes),
+                    "unfinished lists and watch events"),
+      tasks_(std::move(executor)) {
+  scopes_.on_drop([this](const LocalScope& scope) { stop_reflector(scope); });
+}
+
+void ScopeReflectors::add(ScopePtr scope) {
+  std::string name = "feed " + scope->key().resource;
+  tasks_.spawn(std::move(name), run_reflector(std::move(scope)));
+}
+
+void ScopeReflectors::stop_reflector(const LocalScope& scope) {
+  CHECK(scope.is_detached());
+  const std::string& owner = scope.key().owner;
+  const auto& all = scopes_.all();
+  const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
+  if (std::none_of(all.begin(), all.end(), of_owner)) authorizations_.erase(owner);
+  uplink_.changed().notify_all();
+}
+
+void ScopeReflectors::set_credentials(const std::string& owner, std::string authorization) {
+  const auto& all = scopes_.all();
+  const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
+  if (std::none_of(all.begin(), all.end(), of_owner)) return;
+  // Credentials that the API server has just rejected are not used again with each of the caller's
+  // requests.
+  if (uplink_.owners().rejected(owner)) return;
+  std::string& known = authorizations_[owner];
+  if (known == authorization) return;
+  known = std::move(authorization);
+  uplink_.changed().notify_all();
+}
+
+void ScopeReflectors::admit(int turn) {
+  admitted_ = turn;
+  uplink_.changed().notify_all();
+}
+
+bool ScopeReflectors::has_credentials(const LocalScope& scope) const {
+  const std::string& owner = scope.key().owner;
+  return owner == node_owner || authorizations_.contains(owner);
+}
+
+bool ScopeReflectors::may_fetch(const LocalScope& scope) const {
+  if (scope.is_detached()) return false;
+  if (!has_credentials(scope)) return false;
+  switch (uplink_.link().state()) {
+    case sync::autonomy::LinkState::connected:
+    case sync::autonomy::LinkState::suspect:
+      return true;
+    case sync::autonomy::LinkState::offline:
+      return false;
+    case sync::autonomy::LinkState::rejoining:
+      return turn_of(scope.key()) <= admitted_;
+  }
+  return false;
+}
+
+// Feeds one scope until it is retired. A task feeds it as long as the link allows that; it is
+// cancelled and started again when the link comes back or list_again() was called.
+asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
+  MonoTime since = MonoTime::min();  // lists before this time are outdated
+  for (;;) {
+    while (!may_fetch(*scope) && !scope->is_detached()) co_await uplink_.changed().wait();
+    if (scope->is_detached()) break;
+    // After an outage, or when first fed, the scope is tried in its usual way again: a refused list
+    // may be granted now.
+    const bool asked_for = restart_.erase(scope->number()) > 0;
+    if (!asked_for) scope->set_fetch_mode(scope->default_fetch_mode());
+    const auto online = std::make_shared<loop::Tasks>(executor_);
+    online_[scope->number()] = online;
+    online->spawn("feed", reflect_while_online(scope, since));
+    while (may_fetch(*scope) && !restart_.contains(scope->number())) {
+      co_await uplink_.changed().wait();
+    }
+    online->cancel();
+    co_await online->join();
+    since = clock_.mono();
+  }
+  online_.erase(scope->number());
+  restart_.erase(scope->number());
+}
+
+asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scope, MonoTime since) {
+  const auto credentials = authorizations_.find(scope->key().owner);
+  std::string authorization;
+  if (credentials != authorizations_.end()) authorization = credentials->second;
+  if (scope->fetch_mode() == FetchMode::get) {
+    return refresh_by_get(scope, std::move(authorization), since);
+  }
+  ListWatchTarget target{.path = scope->path(),
+                         .label_selector = scope->key().label_selector,
+                         .field_selector = scope->key().field_selector,
+                         .ask_protobuf = scope->key().encoding ==
+                                         sync::wire::to_string(sync::wire::Encoding::protobuf),
+                         .frames = {.document_bytes = receive_limits.event},
+                         .reflector = {.first_list_version = "",
+                                       .list_bytes = scopes_.limits().scope_bytes,
+                                       .list_items = scopes_.limits().scope_objects,
+                                       .list_backoff = scope_retry.backoff,
+                                       .refused_pause = scope_retry.refused_pause}};
+  return list_watch(std::move(target), *this, std::move(authorization), scopes_, scope, clock_,
+                    random_);
+}
+
+void ScopeReflectors::cancel() {
+  tasks_.cancel();
+  for (const auto& [number, online] : online_) online->cancel();
+}
+
+asio::awaitable<void> ScopeReflectors::join() {
+  co_await tasks_.join();
+  cancel();  // A feed may have started tasks just before it ended.
+  for (const auto& [number, online] : online_) co_await online->join();
+}
+
+asio::awaitable<Result<http::Response>> ScopeReflectors::send(ApiRequest request, bool streamed) {
+  auto response = co_await uplink_.send(std::move(request), streamed, request_limit,
+                                        TimeoutMeaning::of_request);
+  // The timeout may be the scope's or the link's fault. The next probe decides.
+  if (!response && response.error().code == Errc::timeout) uplink_.probe_now();
+  if (response && response->status == 401) forget_rejected();
+  co_return response;
+}
+
+void ScopeReflectors::forget_rejected() {
+  const auto rejected = [this](const auto& each) { return uplink_.owners().rejected(each.first); };
+  if (std::erase_if(authorizations_, rejected) > 0) uplink_.changed().notify_all();
+}
+
+void ScopeReflectors::note_failure(LocalScope& scope, ScopeHealth::Part part,
+                                   const sync::watch::Failure& failure) {
+  const bool reached = failure.http_status != 0 || failure.code == Errc::exhausted;
+  // While the link is down, a failure says nothing about the scope.
+  if (!reached && uplink_.link().state() == sync::autonomy::LinkState::offline) return;
+  const bool may_be_got = !scope.object_name().empty() && scope.fetch_mode() != FetchMode::get;
+  if (failure.http_status == 403 && may_be_got) {
+    scope.set_fetch_mode(FetchMode::get);
+    return list_again({scope.shared_from_this()});
+  }
+  const bool news = scope.health().fail(clock_.mono(), part, fault_of(failure), failure.what);
+  scope.changed().notify_all();
+  if (!news) return;
+  const bool expected = scope.optional() && scope.refused();
+  const auto log = expected ? log_info : log_warn;
+  log(expected ? "optional scope not available: this node may not read it"
+               : "scope cannot be refreshed",
+      {{"path", scope.path()},
+       {"fields", scope.key().field_selector},
+       {"fault", to_string(scope.health().fault())},
+       {"reason", failure.what}});
+  on_health_(scope);
+}
+
+void ScopeReflectors::note_success(LocalScope& scope, ScopeHealth::Part part) {
+  if (!scope.health().succeed(part)) return;
+  log_info("scope is refreshed again",
+           {{"path", scope.path()}, {"fields", scope.key().field_selector}});
+  scope.changed().notify_all();
+  on_health_(scope);
+}
+
+std::vector<ScopePtr> ScopeReflectors::of_turn(int turn) const {
+  std::vector<ScopePtr> found;
+  for (const auto& [key, scope] : scopes_.all()) {
+    if (turn_of(key) == turn && has_credentials(*scope)) found.push_back(scope);
+  }
+  return found;
+}
+
+std::vector<ScopePtr> ScopeReflectors::with_local_versions() const {
+  std::vector<ScopePtr> found;
+  for (const auto& [key, scope] : scopes_.all()) {
+    const bool listable = has_credentials(*scope) && scope->health().is_healthy();
+    if (listable && scope->cache().has_local_events()) found.push_back(scope);
+  }
+  return found;
+}
+
+void ScopeReflectors::list_again(const std::vector<ScopePtr>& scopes) {
+  for (const ScopePtr& scope : scopes) restart_.insert(scope->number());
+  uplink_.changed().notify_all();
+}
+
+static bool was_listed(const LocalScope& scope, MonoTime since) {
+  return scope.is_detached() || scope.listed_at() >= since || scope.health().failed_at() >= since;
+}
+
+asio::awaitable<bool> ScopeReflectors::wait_until_listed(std::vector<ScopePtr> scopes,
+                                                         MonoTime since, MonoTime deadline) {
+  for (const ScopePtr& scope : scopes) {
+    while (!was_listed(*scope, since)) {
+      const bool changed = co_await scope->changed().wait_until(deadline);
+      if (!changed) co_return false;
+    }
+  }
+  co_return true;
+}
+
+void ScopeReflectors::give_up_waiting(const std::vector<ScopePtr>& scopes, MonoTime since) {
+  for (const ScopePtr& scope : scopes) {
+    if (was_listed(*scope, since)) continue;
+    const auto waited = clock_.mono() - since;
+    note_failure(
+        *scope, ScopeHealth::Part::list,
+        {.code = Errc::timeout, .what = "no complete list within " + format_duration(waited)});
+  }
+}
+
+}  // namespace holdfast::agent

@@ -1,0 +1,127 @@
+// Keeps every scope up to date while the cloud is reachable: by a list-watch or, for objects that
+// the API server lets a caller only get by name, by a GET after each outage and whenever a client
+// requests the object.
+//
+// Feeding stops when the link goes offline. During a rejoin it starts again, with a list, when the
+// scope's turn comes: node, pods, configmaps and secrets, services, the rest.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/client/byte_pool.h"
+#include "agent/client/list_watch.h"
+#include "agent/edge/cache/scopes.h"
+#include "agent/edge/forward/uplink.h"
+#include "platform/loop/tasks.h"
+
+namespace holdfast::agent {
+
+// The turns of a rejoin, 0 to turns - 1, in which scopes are listed again.
+inline constexpr int turns = 5;
+[[nodiscard]] int turn_of(const store::ScopeKey& key);
+
+// Limits on the bytes of lists and watch events that are not completely received yet.
+struct ReceiveLimits {
+  std::size_t bytes = 12UL << 20;   // of all scopes; more if one list of the node needs it
+  std::size_t foreign = 4UL << 20;  // of all scopes of foreign owners
+  std::size_t event = 3UL << 20;    // of one watch event: twice etcd's limit
+};
+inline constexpr ReceiveLimits receive_limits;
+// The limits for lists of at most `scope_bytes` bytes. The node always has room for one such list.
+[[nodiscard]] BytePoolLimits receive_pool_limits(std::size_t scope_bytes);
+
+class ScopeReflectors final : public ListWatchSource {
+ public:
+  ScopeReflectors(asio::any_io_executor executor, Scopes& scopes, Uplink& uplink,
+                  const Clock& clock, Random& random);
+
+  // Keeps `scope` up to date from now on, whenever the link allows it.
+  void add(ScopePtr scope);
+  // Stores the credentials with which an owner's scopes are fetched. They are kept in memory only,
+  // and only while the owner has scopes (so CacheLimits bound them) and the API server has not
+  // answered them with 401.
+  void set_credentials(const std::string& owner, std::string authorization);
+
+  // While rejoining: lets the scopes of all turns up to `turn` list and watch; -1: none.
+  void admit(int turn);
+  // The scopes of a turn whose credentials are known.
+  [[nodiscard]] std::vector<ScopePtr> of_turn(int turn) const;
+  // The healthy scopes that show local versions and therefore need a list from the cloud.
+  [[nodiscard]] std::vector<ScopePtr> with_local_versions() const;
+  // Restarts the list-watches of these scopes with a list, or gets their objects again.
+  void list_again(const std::vector<ScopePtr>& scopes);
+  // Takes over `body`, the answer to a client's GET of the one object that the scope holds. Errors:
+  // corrupt (also a Table or metadata alone), exhausted; then the scope is unchanged.
+  [[nodiscard]] Status store_object(ScopePtr scope, std::string_view body);
+  // Takes over `body`, the answer to a client that created the one object of a watched scope,
+  // without waiting for the watch event. An object that the scope already has stays as it is.
+  void created(ScopePtr scope, std::string_view body);
+  // Takes over a 404 answer to a GET of the scope's one object. Ignored if the kind of the scope is
+  // not known.
+  void store_absence(ScopePtr scope);
+  // Waits until each of these scopes was listed after `since` or became unhealthy: a scope that
+  // cannot be fetched must not delay the others. Returns false at `deadline`.
+  asio::awaitable<bool> wait_until_listed(std::vector<ScopePtr> scopes, MonoTime since,
+                                          MonoTime deadline);
+  // Marks those scopes unhealthy for which wait_until_listed() would still wait; a complete list
+  // makes them healthy again.
+  void give_up_waiting(const std::vector<ScopePtr>& scopes, MonoTime since);
+
+  // Called whenever a scope becomes healthy or unhealthy, or its fault changes.
+  using OnHealth = std::function<void(const LocalScope& scope)>;
+  void on_health(OnHealth callback) { on_health_ = std::move(callback); }
+
+  // Cancels all feeding.
+  void cancel();
+  // Waits until no task of this runs any more. Call it after cancel().
+  asio::awaitable<void> join();
+
+  // Implements ListWatchSource: sends through the uplink.
+  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
+
+  // Called by the list-watch of a scope: a list or watch failed or worked.
+  void note_failure(LocalScope& scope, ScopeHealth::Part part, const sync::watch::Failure& failure);
+  void note_success(LocalScope& scope, ScopeHealth::Part part);
+
+  // The pool that counts the bytes of what is not completely received yet.
+  [[nodiscard]] BytePool& receive_pool() { return receive_pool_; }
+
+ private:
+  // Called when a scope was dropped. Forgets the credentials of an owner without scopes.
+  void stop_reflector(const LocalScope& scope);
+  // Forgets the credentials that the API server has answered with 401.
+  void forget_rejected();
+  asio::awaitable<void> run_reflector(ScopePtr scope);
+  [[nodiscard]] asio::awaitable<void> reflect_while_online(const ScopePtr& scope, MonoTime since);
+  asio::awaitable<void> refresh_by_get(ScopePtr scope, std::string authorization, MonoTime since);
+  // Sends one GET. Returns nothing if it was answered with the object or 404; otherwise the
+  // failure, to be retried.
+  asio::awaitable<std::optional<sync::watch::Failure>> get_object(ScopePtr scope,
+                                                                  std::string authorization);
+  [[nodiscard]] bool may_fetch(const LocalScope& scope) const;
+  [[nodiscard]] bool has_credentials(const LocalScope& scope) const;
+
+  asio::any_io_executor executor_;
+  Scopes& scopes_;
+  Uplink& uplink_;
+  const Clock& clock_;
+  Random& random_;
+  int admitted_ = -1;
+  std::set<ScopeNumber> restart_;  // to be listed, or got, again
+  BytePool receive_pool_;
+  OnHealth on_health_ = [](const LocalScope&) {};
+  std::map<std::string, std::string> authorizations_;
+  loop::Tasks tasks_;
+  // The tasks that feed each scope now. A task cannot wait for its own end; join() does.
+  std::map<ScopeNumber, std::shared_ptr<loop::Tasks>> online_;
+};
+
+}  // namespace holdfast::agent

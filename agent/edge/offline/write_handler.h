@@ -1,0 +1,63 @@
+// Handles local writes: forwards them while the cloud is reachable; otherwise accepts those that a
+// node may decide alone, and refuses the rest with a reason.
+//
+// An accepted write is durable before the client gets its answer. Its result is applied to every
+// scope that holds the object, so that open watches see it at once.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include "agent/edge/cache/answer_cache.h"
+#include "agent/edge/cache/scopes.h"
+#include "agent/edge/forward/forwarder.h"
+#include "agent/edge/forward/node_lease.h"
+#include "agent/edge/forward/uplink.h"
+#include "agent/edge/offline/offline_store.h"
+#include "agent/edge/offline/token_handler.h"
+#include "agent/edge/options/options.h"
+#include "platform/random.h"
+
+namespace holdfast::agent {
+
+class WriteHandler {
+ public:
+  WriteHandler(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
+               OfflineStore& offline_store, NodeLease& lease, Forwarder& forwarder,
+               AnswerCache& answer_cache, const Clock& clock, Random& random);
+
+  // Answers a write of a resource, or any request for the node's own lease (HandlerKind::write).
+  asio::awaitable<http::Response> serve(const RoutedRequest& request);
+
+  // Applies the queued writes to the cache again, because a power cut may have lost them there.
+  // Errors: the disk's; then the cache lacks changes that the cloud will be sent.
+  [[nodiscard]] Status reapply_outbox();
+
+ private:
+  void forget_older(const sync::objects::RequestInfo& info);
+  [[nodiscard]] bool is_our_lease(const http::Request& request) const;
+  [[nodiscard]] http::Response answer_lease(const RoutedRequest& request);
+  // Forwards a lease request of a caller with its own credentials: the API server decides.
+  asio::awaitable<http::Response> pass_lease(const RoutedRequest& request);
+  [[nodiscard]] http::Response accept(const RoutedRequest& request,
+                                      sync::autonomy::Admission admission);
+  [[nodiscard]] std::vector<ScopePtr> holders(const sync::objects::RequestInfo& info,
+                                              const sync::watch::ObjectKey& object,
+                                              bool created) const;
+  [[nodiscard]] Status apply(const sync::objects::RequestInfo& info,
+                             const sync::autonomy::LocalOutcome& outcome,
+                             const std::vector<ScopePtr>& scopes, sync::objects::Version version);
+
+  const EdgeOptions& options_;
+  Scopes& scopes_;
+  Uplink& uplink_;
+  OfflineStore& offline_store_;
+  NodeLease& lease_;
+  Forwarder& forwarder_;
+  AnswerCache& answer_cache_;
+  const Clock& clock_;
+  Random& random_;
+  TokenHandler tokens_;
+};
+
+}  // namespace holdfast::agent

@@ -1,0 +1,98 @@
+// The whole holdfast-cloud with its default periods against the lab's API server, in virtual time.
+
+#include "agent/cloud/cloud_service.h"
+
+#include "test/unit/agent/cloud/cluster.h"
+
+namespace holdfast::agent {
+namespace {
+
+TEST(CloudService, MarksTaintsEvictsAndTakesItBack) {
+  Cluster cluster;
+  for (const char* name : {"a", "b", "c"}) cluster.add_node(name);
+  cluster.add_pod("p", "a");
+  cluster.add_pod("q", "b");
+  const auto replica = cluster.replica();
+  cluster.time.run(1min);
+  EXPECT_EQ(cluster.taints("a"), "");
+
+  cluster.silence("a");
+  const MonoTime silent = cluster.time.clock().mono();
+  EXPECT_TRUE(cluster.time.run_until(2min, [&cluster] { return cluster.is_terminating("p"); }));
+  EXPECT_GE(cluster.time.clock().mono() - silent, 40s) << "a lease may be ten seconds old";
+  const sync::Node lost = cluster.node("a");
+  EXPECT_EQ(find_condition(lost.status, "Ready")->status, "Unknown");
+  EXPECT_EQ(find_condition(lost.status, "Ready")->reason, "NodeStatusUnknown");
+  EXPECT_EQ(cluster.taints("a"), lost_taints);
+  EXPECT_FALSE(cluster.is_terminating("q"));
+
+  cluster.revive("a");
+  EXPECT_TRUE(cluster.time.run_until(10s, [&cluster] { return cluster.taints("a").empty(); }));
+  cluster.time.run(1min);
+  EXPECT_EQ(cluster.ready("a"), "True");
+}
+
+TEST(CloudService, AnAutonomousNodeKeepsItsPods) {
+  Cluster cluster;
+  for (const char* name : {"a", "b", "c", "d"}) cluster.add_node(name);
+  cluster.annotate("a", "node.beta.openyurt.io/autonomy", "true");
+  cluster.add_pod("p", "a");
+  cluster.add_pod("q", "b");
+  const auto replica = cluster.replica();
+  cluster.silence("a");
+  cluster.silence("b");
+  EXPECT_TRUE(cluster.time.run_until(2min, [&cluster] { return cluster.is_terminating("q"); }))
+      << "the node that is not autonomous";
+  cluster.time.run(5min);
+  EXPECT_FALSE(cluster.is_terminating("p"));
+  EXPECT_EQ(cluster.taints("a"), "node.kubernetes.io/unreachable:NoSchedule ");
+}
+
+// Uses the default rate limits.
+TEST(CloudService, ManyLostNodesAreAllMarkedWithinASecond) {
+  Cluster cluster;
+  constexpr int all = 400;
+  constexpr int lost = 120;
+  for (int index = 0; index < all; ++index) cluster.add_node("n" + std::to_string(index));
+  const auto replica = cluster.replica();
+  cluster.time.run(30s);
+  const std::size_t before = Cluster::count(cluster.proxy, "PATCH /api/v1/nodes/n");
+  for (int index = 0; index < lost; ++index) cluster.silence("n" + std::to_string(index));
+  const auto marked = [&cluster, before] {
+    return Cluster::count(cluster.proxy, "PATCH /api/v1/nodes/n") > before;
+  };
+  ASSERT_TRUE(cluster.time.run_until(2min, marked));
+  cluster.time.run(1s);
+  int done = 0;
+  for (int index = 0; index < lost; ++index) {
+    const std::string name = "n" + std::to_string(index);
+    const bool tainted = cluster.taints(name).starts_with("node.kubernetes.io/unreachable:NoSch");
+    if (cluster.ready(name) == "Unknown" && tainted) ++done;
+  }
+  EXPECT_EQ(done, lost);
+}
+
+TEST(CloudService, IsReadyOnceItHasReceivedEverything) {
+  Cluster cluster;
+  cluster.add_node("a");
+  cluster.proxy.set(cluster.time, FaultyProxy::State::black_hole);
+  const auto replica = cluster.replica();
+  const auto ready = [&replica] {
+    const http::Request request{.target = "/readyz"};
+    return (*replica)->endpoints().answer(request);
+  };
+  cluster.time.run(1s);
+  EXPECT_EQ(ready().status, 500);
+  EXPECT_EQ(ready().body,
+            "[+]ping ok\n[-]caches failed: never received in full: nodes pods leases\n"
+            "[+]hearing ok\nreadyz check failed\n");
+  cluster.proxy.set(cluster.time, FaultyProxy::State::open);
+  EXPECT_TRUE(cluster.time.run_until(1min, [&ready] { return ready().status == 200; }));
+  cluster.proxy.set(cluster.time, FaultyProxy::State::refuse);
+  EXPECT_TRUE(cluster.time.run_until(1min, [&ready] { return ready().status == 500; }));
+  EXPECT_NE(ready().body.find("[-]hearing failed: the API server does not answer"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace holdfast::agent

@@ -1,0 +1,106 @@
+// A small fake cloud: some objects, one lease, and any number of API servers, each behind a link
+// that can be cut, and each with its own faults.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/lab/faults/fault_proxy.h"
+#include "platform/http/server.h"
+#include "platform/loop/event.h"
+#include "sync/wire/json.h"
+#include "sync/wire/object_header.h"
+
+namespace holdfast::agent::uplink {
+
+using namespace std::chrono_literals;
+
+struct ReceivedRequest {
+  std::size_t server = 0;
+  std::string what;  // "GET /api/v1/pods?watch=true"
+  MonoTime at;
+};
+
+// The state that all API servers share.
+class FakeCloud {
+ public:
+  explicit FakeCloud(asio::any_io_executor executor) : changed(std::move(executor)) {}
+
+  // Creates or changes an object in a collection such as "/api/v1/namespaces/a/secrets". `body` is
+  // JSON without metadata; the namespace comes from the path.
+  void put(const std::string& collection, const std::string& name, const std::string& body = "{}");
+  void remove(const std::string& collection, const std::string& name);
+
+  // How many requests whose text begins with `start` arrived, counted from the `from`-th request
+  // on.
+  [[nodiscard]] int count(std::string_view start, std::size_t from = 0) const;
+
+  struct FakeWatchEvent {
+    std::int64_t version;
+    std::string collection;
+    std::string name;
+    std::string type;  // "ADDED", ...
+    std::string object;
+  };
+
+  http::Response answer(const http::Request& request);
+
+  // The current JSON of an object; "" if it does not exist.
+  [[nodiscard]] std::string object(const std::string& collection, const std::string& name) const;
+
+  std::vector<ReceivedRequest> asked;
+  std::vector<std::string> renewals;  // the renewTimes of the lease, in order of arrival
+  std::vector<FakeWatchEvent> events;
+  loop::Event changed;
+
+ private:
+  http::Response lease(const http::Request& request);
+  // Applies strategic merge patches, and refuses what kube-apiserver refuses of a pod's addresses.
+  http::Response patch_status(const http::Request& request);
+  http::Response list(const std::string& collection, const Query& query);
+
+  std::int64_t version_ = 100;
+  std::string lease_;
+  std::map<std::string, std::map<std::string, std::string>> collections_;
+};
+
+class FakeApiServer {
+ public:
+  // A null `tls` means plain HTTP.
+  FakeApiServer(asio::any_io_executor executor, FakeCloud& cloud, const Clock& clock,
+                std::size_t number, std::shared_ptr<const tls::Context> tls);
+
+  [[nodiscard]] std::uint16_t port() const { return link->port(); }
+  void cut(std::string_view fault) { link->set(Fault::parse(fault).value()); }
+  // Restarts at the same address with another certificate.
+  asio::awaitable<void> show(std::shared_ptr<const tls::Context> tls);
+  asio::awaitable<void> stop(MonoTime deadline);
+
+  Duration latency{};  // delay of each answer
+  // If set, the answer to all requests instead of the cloud's. A `status` of 0 means no answer: the
+  // connection stays open.
+  std::optional<http::Response> instead;
+  bool leases_too = true;  // `instead` also applies to the agent's own lease
+  // A test's own answers; they take precedence over `instead` and the cloud.
+  using Special = std::function<std::optional<http::Response>(const http::Request&)>;
+  Special special = [](const http::Request&) { return std::nullopt; };
+
+  std::unique_ptr<FaultProxy> link;
+
+ private:
+  asio::awaitable<http::Response> handle(const http::Request& request);
+
+  asio::any_io_executor executor_;
+  FakeCloud& cloud_;
+  const Clock& clock_;
+  std::size_t number_;
+  loop::Event never_;
+  http::Server server_;
+};
+
+}  // namespace holdfast::agent::uplink
