@@ -26,8 +26,8 @@ enum class Wire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5
 struct Item {
   int number = 0;
   Wire wire = Wire::varint;
-  std::uint64_t value = 0;  // of a varint
-  std::string_view bytes;   // of the others
+  std::uint64_t value = 0;      // of a varint
+  std::string_view bytes = "";  // of the others; never null, as a key in Boost.JSON must not be
 };
 
 tl::unexpected<Error> broken(std::string_view why) {

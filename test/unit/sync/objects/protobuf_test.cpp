@@ -56,6 +56,12 @@ TEST(Protobuf, ReadsEmbeddedMessagesAsJsonShowsThem) {
   EXPECT_EQ(json::serialize(*object), R"({"tcpSocket":{"port":80},"periodSeconds":5})");
 }
 
+TEST(Protobuf, ReadsAMapEntryWithoutKeyAndValueAsEmptyTexts) {
+  const auto object = read_protobuf(known_type("ConfigMap"), std::string_view("\x12\x00", 2));
+  ASSERT_TRUE(object) << object.error().what;
+  EXPECT_EQ(json::serialize(*object), R"({"data":{"":""}})");
+}
+
 TEST(Protobuf, RefusesBrokenBytes) {
   const StructType& type = known_type("ConfigMap");
   EXPECT_EQ(unwrap_protobuf("{}").error().what,
