@@ -17,8 +17,8 @@ constexpr std::size_t file_limit = 1 << 20;
 class Reader {
  public:
   // `exposed` is a sentence on who besides the owner may read the file; "" if nobody may.
-  Reader(std::filesystem::path file, YAML::Node root, std::string exposed)
-      : file_(std::move(file)), root_(std::move(root)), exposed_(std::move(exposed)) {}
+  Reader(std::filesystem::path file, const YAML::Node& root, std::string exposed)
+      : file_(std::move(file)), root_(root), exposed_(std::move(exposed)) {}
 
   Result<ClusterAccess> read(std::string context_name) const {
     if (context_name.empty()) context_name = text(root_["current-context"]);

@@ -39,7 +39,7 @@ class DueTime {
   friend std::strong_ordering operator<=>(const DueTime& a, const DueTime& b) {
     return a.beside(b) <=> b.beside(a);
   }
-  friend bool operator==(const DueTime& a, const DueTime& b) { return a <=> b == 0; }
+  friend bool operator==(const DueTime& a, const DueTime& b) { return (a <=> b) == 0; }
 
  private:
   explicit constexpr DueTime(MonoTime at) : at_(at), is_now_(false) {}

@@ -35,22 +35,24 @@ struct Stream {
 using StreamPtr = std::shared_ptr<Stream>;
 
 // One running answer() task, from before its first turn to its end: it is counted, and holds the
-// bytes that its stream has taken from the connection's share.
+// bytes that its stream has taken from the connection's share. `count` shares the ownership of what
+// contains it, because the order in which a coroutine's parameters are destroyed differs between
+// compilers.
 class Answering {
  public:
-  Answering(std::size_t& count, std::shared_ptr<Share> share, StreamPtr stream)
-      : count_(count), share_(std::move(share)), stream_(std::move(stream)) {
-    ++count_;
+  Answering(std::shared_ptr<std::size_t> count, std::shared_ptr<Share> share, StreamPtr stream)
+      : count_(std::move(count)), share_(std::move(share)), stream_(std::move(stream)) {
+    ++*count_;
   }
   ~Answering() {
-    --count_;
+    --*count_;
     share_->release_bytes(std::exchange(stream_->bytes, 0));
   }
   Answering(const Answering&) = delete;
   Answering& operator=(const Answering&) = delete;
 
  private:
-  std::size_t& count_;
+  std::shared_ptr<std::size_t> count_;
   std::shared_ptr<Share> share_;
   StreamPtr stream_;
 };
@@ -225,8 +227,10 @@ void ServerSession::Core::reset(Stream& stream, Code code) {
 
 void ServerSession::Core::begin_answer(const StreamPtr& stream) {
   if (std::exchange(stream->answering, true)) return;
-  auto counted = std::make_unique<Answering>(answering, share, stream);
-  tasks.spawn("h2 request", answer(shared_from_this(), stream, std::move(counted)));
+  const auto self = shared_from_this();
+  const std::shared_ptr<std::size_t> count(self, &answering);
+  auto counted = std::make_unique<Answering>(count, share, stream);
+  tasks.spawn("h2 request", answer(self, stream, std::move(counted)));
 }
 
 // Sends GOAWAY; the transport ends after the last stream.
