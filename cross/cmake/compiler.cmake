@@ -72,15 +72,14 @@ endif()
 
 # holdfast_precompile(TARGET HEADER...): precompiles headers that most of the target's files include.
 # Only in sanitizer builds with clang: GCC's optimizer would report warnings in precompiled system
-# headers as ours. In builds with tests, the files of a folder are also compiled together;
-# `cross/dev tidy`, which reads each file alone, finds those that forget an include. Installed
+# headers as ours. With HOLDFAST_TOGETHER the files of a folder are also compiled together. Installed
 # programs are never built that way, because the linker takes whole object files from an archive and
-# so would include unused neighbours.
+# so would include unused neighbours; their builds find a file that forgets an include.
 function(holdfast_precompile target)
   if(HOLDFAST_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
-  if(HOLDFAST_TESTS)
+  if(HOLDFAST_TOGETHER)
     holdfast_compile_together(${target})
   endif()
 endfunction()

@@ -36,6 +36,7 @@ void DirWatch::remove(const Path& dir) {
 
 std::vector<Path> DirWatch::watched() const {
   std::vector<Path> dirs;
+  dirs.reserve(watches_.size());
   for (const auto& [dir, number] : watches_) dirs.push_back(dir);
   return dirs;
 }

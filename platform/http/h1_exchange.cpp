@@ -73,6 +73,8 @@ class Body final : public BodyStream {
   ~Body() override {
     if (exchange_.connection) exchange_.connection->close();
   }
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
 
   asio::awaitable<Result<std::string>> next() override {
     for (;;) {

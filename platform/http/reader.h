@@ -31,6 +31,9 @@ class RequestReader {
   explicit RequestReader(ReaderLimits limits);
   ~RequestReader();
   RequestReader(RequestReader&&) noexcept;
+  RequestReader& operator=(RequestReader&&) = delete;
+  RequestReader(const RequestReader&) = delete;
+  RequestReader& operator=(const RequestReader&) = delete;
 
   // Errors: invalid (malformed), exhausted (over a limit). refusal() is then the status to respond
   // with, and put() must not be called again.
@@ -77,6 +80,8 @@ class ResponseReader {
   ~ResponseReader();
   ResponseReader(ResponseReader&&) noexcept;
   ResponseReader& operator=(ResponseReader&&) noexcept;
+  ResponseReader(const ResponseReader&) = delete;
+  ResponseReader& operator=(const ResponseReader&) = delete;
 
   // Errors: corrupt (not HTTP), exhausted (over a limit). put() must not be called after an error.
   [[nodiscard]] Status put(std::string_view bytes);

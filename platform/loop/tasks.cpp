@@ -76,9 +76,10 @@ asio::awaitable<bool> Tasks::join_until(MonoTime deadline) {
   const auto state = state_;
   while (!state->children.empty()) {
     const bool notified = co_await state->ended.wait_until(deadline);
-    if (!notified) co_return state->children.empty();
+    if (!notified) break;
   }
-  co_return true;
+  const bool all_ended = state->children.empty();
+  co_return all_ended;
 }
 
 std::size_t Tasks::size() const { return state_->children.size(); }

@@ -257,7 +257,7 @@ Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor,
   const auto address = asio::ip::make_address(at.host, ec);
   if (ec) return fail(Errc::invalid, "listen address " + at.text() + ": not an IP address", ec);
   const tcp::endpoint endpoint(address, at.port);
-  tcp::acceptor acceptor(std::move(executor));
+  tcp::acceptor acceptor(executor);
   acceptor.open(endpoint.protocol(), ec);
   if (!ec) acceptor.set_option(asio::socket_base::reuse_address(true), ec);
   if (!ec) acceptor.bind(endpoint, ec);

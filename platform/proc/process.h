@@ -39,6 +39,8 @@ class Launch {
 
   Launch(Launch&&) = default;
   Launch& operator=(Launch&&) = delete;
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
   ~Launch();
 
   // The child. After a successful release() the caller has to reap it.

@@ -34,6 +34,8 @@ class Signer {
                                                WallTime not_after);
   Signer(Signer&&) noexcept;
   Signer& operator=(Signer&&) noexcept;
+  Signer(const Signer&) = delete;
+  Signer& operator=(const Signer&) = delete;
   ~Signer();
 
   // Returns the certificate (PEM) for all names in the request. Errors: invalid (the request).

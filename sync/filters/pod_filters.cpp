@@ -61,9 +61,9 @@ FilterResult in_cluster_config(json::object& configmap) {
                          wire::name_of(configmap) == proxy_configmap;
   const json::value* config = concerned ? wire::dig(configmap, {"data", config_key}) : nullptr;
   if (config == nullptr || !config->is_string()) return {};
-  std::string after = without_kubeconfig(wire::as_text(*config));
+  const std::string after = without_kubeconfig(wire::as_text(*config));
   if (after == wire::as_text(*config)) return {};
-  configmap["data"].get_object()[config_key] = std::move(after);
+  configmap["data"].get_object()[config_key] = after;
   return {Effect::changed};
 }
 

@@ -101,7 +101,8 @@ void Fleet::settle(MonoTime now, const PatchTaints& patch, const Outcome& outcom
   }
   // The node's turn in its queue ends with the last of its patches.
   if (!outcome.ok()) member->patch_failed = true;
-  if (member->patches == 0 || --member->patches > 0) return;
+  if (member->patches == 0) return;
+  if (--member->patches > 0) return;
   const bool failed = std::exchange(member->patch_failed, false);
   if (failed) {
     member->zone->queue.again(now, patch.node, Duration::zero());

@@ -35,7 +35,7 @@ void restore(Toleration& toleration, const StringMap& annotations) {
   const std::string* original = annotations.find(original_of(toleration));
   if (original == nullptr) return;
   const auto seconds = parse_int<std::int64_t>(*original);
-  if (seconds) toleration.toleration_seconds = *seconds;
+  if (seconds) toleration.toleration_seconds = seconds;
 }
 
 }  // namespace

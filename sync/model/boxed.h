@@ -16,10 +16,8 @@ class Boxed {
   Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}  // implicit, like std::optional
   Boxed(const Boxed& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
   Boxed(Boxed&&) noexcept = default;
-  Boxed& operator=(Boxed other) noexcept {
-    value_ = std::move(other.value_);
-    return *this;
-  }
+  Boxed& operator=(const Boxed& other) { return *this = Boxed(other); }
+  Boxed& operator=(Boxed&&) noexcept = default;
   ~Boxed() = default;
 
   [[nodiscard]] explicit operator bool() const { return value_ != nullptr; }

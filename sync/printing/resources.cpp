@@ -15,6 +15,9 @@ constexpr Subresource of_scale{"scale", "Scale", "autoscaling", "v1", get_patch_
 
 std::vector<Resource> core_resources() {
   const std::vector<ServedVersion> v1 = {{"v1"}};
+  const std::vector<Subresource> of_pods = {{"binding", "Binding", "", "", create},
+                                            {"eviction", "Eviction", "policy", "v1", create},
+                                            of_status};
   return {
       {"", v1, "bindings", "Binding", true, create},
       {"", v1, "configmaps", "ConfigMap", true, all, {"cm"}, {}, "qFsyl6wFWjQ="},
@@ -51,18 +54,7 @@ std::vector<Resource> core_resources() {
        {},
        "HN/zwEC+JgM=",
        {of_status}},
-      {"",
-       v1,
-       "pods",
-       "Pod",
-       true,
-       all,
-       {"po"},
-       {"all"},
-       "xPOwRZ+Yhw8=",
-       {{"binding", "Binding", "", "", create},
-        {"eviction", "Eviction", "policy", "v1", create},
-        of_status}},
+      {"", v1, "pods", "Pod", true, all, {"po"}, {"all"}, "xPOwRZ+Yhw8=", of_pods},
       {"", v1, "secrets", "Secret", true, all, {}, {}, "S6u1pOWzb84="},
       {"",
        v1,

@@ -57,6 +57,7 @@ std::optional<PodCondition> changed_condition(const PodStatus& status, PodCondit
 
 std::vector<std::string> condition_order(const PodStatus& status, const std::string& added) {
   std::vector<std::string> order;
+  order.reserve(status.conditions.size() + 1);
   for (const PodCondition& condition : status.conditions) order.push_back(condition.type);
   if (find_condition(status, added) == nullptr) order.push_back(added);
   return order;

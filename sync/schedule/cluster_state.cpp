@@ -201,6 +201,7 @@ void ClusterState::remove_budget(const std::string& namespace_name, const std::s
 const Budgets& ClusterState::budgets() {
   if (!budgets_stale_) return budgets_;
   std::vector<PodDisruptionBudget> all;
+  all.reserve(budget_objects_.size());
   for (const auto& [name, budget] : budget_objects_) all.push_back(budget);
   budgets_ = Budgets(all);
   budgets_stale_ = false;

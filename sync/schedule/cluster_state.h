@@ -33,6 +33,7 @@ class ClusterState {
   ClusterState(ClusterStateOptions options, MonoTime now);
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
+  ~ClusterState() = default;
 
   // Changes, as a watch delivers them.
   void set(MonoTime now, Node node);

@@ -65,6 +65,7 @@ class Scheduler {
   Scheduler(SchedulerOptions options, MonoTime now, Random random);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
+  ~Scheduler() = default;
 
   [[nodiscard]] control::Step<Effect> step(const control::Now& now, const Input& input);
 

@@ -8,7 +8,26 @@
 
 namespace holdfast::sync::watch {
 
-using namespace reflect;
+using reflect::Actions;
+using reflect::Apply;
+using reflect::Bookmark;
+using reflect::CloseWatch;
+using reflect::EndList;
+using reflect::EventReceived;
+using reflect::Input;
+using reflect::ListFailed;
+using reflect::OpenWatch;
+using reflect::PageReceived;
+using reflect::Replace;
+using reflect::SendList;
+using reflect::Started;
+using reflect::TakePage;
+using reflect::TimePassed;
+using reflect::WaitUntil;
+using reflect::Warn;
+using reflect::WatchEnded;
+using reflect::WatchFailed;
+using reflect::WatchOpened;
 
 namespace {
 
@@ -65,8 +84,9 @@ Reflector::Reflector(const ReflectorConfig& config, Random& random)
 Actions Reflector::step(MonoTime now, Input input) {
   monotonic_.check(now);
   Actions actions;
-  std::visit([this, now, &actions](auto&& each) { on(now, std::move(each), actions); },
-             std::move(input));
+  std::visit(
+      [this, now, &actions](auto&& each) { on(now, std::forward<decltype(each)>(each), actions); },
+      std::move(input));
   return actions;
 }
 

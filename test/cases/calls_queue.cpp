@@ -1,6 +1,5 @@
 // The `call` steps on queues: "queue." is the rate-limited queue, "timed." the timed one.
 
-#include <algorithm>
 #include <utility>
 
 #include "test/cases/calls.h"
@@ -14,11 +13,6 @@ namespace {
 // The rate of a queue without a limiter, in tokens per second: several tokens are available at the
 // same instant.
 constexpr double always = 1e12;
-
-json::array sorted(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
-  return json::array(names.begin(), names.end());
-}
 
 // A name that is tried again at once would be taken again without end.
 Duration retry_after(const json::object& reply) {
@@ -69,7 +63,7 @@ json::value Calls::queue_call(MonoTime now, const json::object& call) {
     const auto waiting = queue_->waiting();
     const auto& guarded = queue_->guarded();
     return json::object{{"queue", json::array(waiting.begin(), waiting.end())},
-                        {"set", sorted({guarded.begin(), guarded.end()})}};
+                        {"set", sorted_array({guarded.begin(), guarded.end()})}};
   }
   if (fn == "try") return try_queue(now, array_in(args, "script"));
   throw Malformed(needs(call, "fn"), "unknown function queue." + fn);
@@ -104,8 +98,8 @@ json::value Calls::timed_call(MonoTime now, const json::object& call) {
   const std::string fn = needs_text(call, "fn").substr(std::string_view("timed.").size());
   const json::object& args = object_in(call, "args");
   for (std::string& key : timed_.take(now)) runs_.push_back(std::move(key));
-  if (fn == "runs") return sorted(runs_);
-  if (fn == "pending") return sorted(timed_.keys());
+  if (fn == "runs") return sorted_array(runs_);
+  if (fn == "pending") return sorted_array(timed_.keys());
   const std::string key = needs_text(args, "key");
   const sync::pacing::TimedQueue::Entry entry{MonoTime(duration(args, "createdAt")),
                                               MonoTime(duration(args, "fireAt"))};

@@ -1,7 +1,5 @@
 #include "test/cases/expectation.h"
 
-#include <algorithm>
-#include <boost/json/serialize.hpp>
 #include <utility>
 
 #include "test/cases/expected_events.h"
@@ -15,22 +13,15 @@ namespace {
 
 using Difference = std::optional<std::string>;
 
-std::string shown(const json::value& value) { return json::serialize(value); }
-
 Difference differ(std::string_view what, const json::value& wanted, const json::value& found) {
   if (same(wanted, found)) return std::nullopt;
   return std::string(what) + ": expected " + shown(wanted) + ", got " + shown(found);
 }
 
-json::array sorted(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
-  return json::array(names.begin(), names.end());
-}
-
-json::array sorted(const json::value& names) {
+json::array sorted_texts(const json::value& names) {
   std::vector<std::string> list;
   for (const json::value& name : array_of(names)) list.emplace_back(text_of(name));
-  return sorted(std::move(list));
+  return sorted_array(std::move(list));
 }
 
 Difference check_result(const json::value& wanted, const Driver& driver) {
@@ -150,7 +141,7 @@ Difference check_key(std::string_view key, const json::value& wanted, const json
     return check_zones(object_of(wanted), driver, flag(expected, "zonesExact"));
   }
   if (key == "podsDeleted") {
-    return differ(key, sorted(wanted), sorted(driver.server().pods_deleted()));
+    return differ(key, sorted_texts(wanted), sorted_array(driver.server().pods_deleted()));
   }
   if (key == "deleteAttempts") return check_attempts(object_of(wanted), driver);
   if (key == "writes") {
@@ -162,7 +153,7 @@ Difference check_key(std::string_view key, const json::value& wanted, const json
   }
   if (key == "scheduled") return check_scheduled(object_of(wanted), driver);
   if (key == "taintedNodes") {
-    return differ(key, sorted(wanted), sorted(driver.eviction().tainted_nodes()));
+    return differ(key, sorted_texts(wanted), sorted_array(driver.eviction().tainted_nodes()));
   }
   if (key == "metrics") return check_metrics(array_of(wanted), driver);
   throw Malformed(wanted, "unknown expectation");

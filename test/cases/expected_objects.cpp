@@ -1,14 +1,11 @@
 #include "test/cases/expected_objects.h"
 
-#include <boost/json/serialize.hpp>
 #include <set>
 
 namespace holdfast::cases {
 namespace {
 
 using Difference = std::optional<std::string>;
-
-std::string shown(const json::value& value) { return json::serialize(value); }
 
 // The taints as "key=value:effect". The time at which a taint was added is not compared.
 std::multiset<std::string> taint_set(const json::array& taints) {
@@ -20,7 +17,7 @@ std::multiset<std::string> taint_set(const json::array& taints) {
   return set;
 }
 
-std::string shown(const std::multiset<std::string>& set) {
+std::string joined(const std::multiset<std::string>& set) {
   std::string list;
   for (const std::string& item : set) list += (list.empty() ? "" : ", ") + item;
   return "[" + list + "]";
@@ -35,7 +32,7 @@ Difference check_taints(std::string_view key, const json::array& wanted, const j
     if (key == "taintsExclude" && found.contains(taint)) fine = false;
   }
   if (fine) return std::nullopt;
-  return std::string(key) + ": expected " + shown(listed) + ", got " + shown(found);
+  return std::string(key) + ": expected " + joined(listed) + ", got " + joined(found);
 }
 
 const json::object* condition_of(const json::object& object, std::string_view type) {
@@ -64,7 +61,7 @@ Difference check_condition_types(const json::array& wanted, const json::object& 
   std::multiset<std::string> listed;
   for (const json::value& type : wanted) listed.insert(std::string(text_of(type)));
   if (found == listed) return std::nullopt;
-  return "conditionTypes: expected " + shown(listed) + ", got " + shown(found);
+  return "conditionTypes: expected " + joined(listed) + ", got " + joined(found);
 }
 
 Difference check_value(std::string_view key, const json::value& wanted, const json::value& found) {

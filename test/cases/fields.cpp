@@ -1,6 +1,7 @@
 #include "test/cases/fields.h"
 
 #include <algorithm>
+#include <boost/json/serialize.hpp>
 #include <cmath>
 
 #include "sync/wire/json.h"
@@ -188,5 +189,12 @@ void merge_patch(json::value& target, const json::value& patch) {
     }
   }
 }
+
+json::array sorted_array(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  return json::array(names.begin(), names.end());
+}
+
+std::string shown(const json::value& value) { return json::serialize(value); }
 
 }  // namespace holdfast::cases

@@ -70,4 +70,9 @@ struct Range {
 // Applies a JSON merge patch (RFC 7386) to `target`.
 void merge_patch(json::value& target, const json::value& patch);
 
+// The names as a JSON array in alphabetical order.
+[[nodiscard]] json::array sorted_array(std::vector<std::string> names);
+// The value as JSON text, for differences.
+[[nodiscard]] std::string shown(const json::value& value);
+
 }  // namespace holdfast::cases

@@ -45,6 +45,8 @@ class FaultProxy {
                                                                 const net::HostPort& listen,
                                                                 net::HostPort target);
   ~FaultProxy();
+  FaultProxy(const FaultProxy&) = delete;
+  FaultProxy& operator=(const FaultProxy&) = delete;
 
   // Applies `fault` to new and existing connections. Fault::Kind::refuse also closes existing ones.
   void set(const Fault& fault);

@@ -16,6 +16,7 @@ namespace holdfast::agent::lab {
 // The resource as which objects of `resource` are stored.
 [[nodiscard]] const sync::printing::Resource& stored_resource(
     const sync::printing::Resource& resource);
+void stored_resource(const sync::printing::Resource&& resource) = delete;
 
 // The schema of a served version, and of the stored version.
 [[nodiscard]] const sync::StructType& type_of(const sync::printing::Resource& resource,

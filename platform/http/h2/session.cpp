@@ -261,6 +261,8 @@ class Session::Body final : public BodyStream {
   Body(std::shared_ptr<Session> session, std::shared_ptr<Stream> stream)
       : session_(std::move(session)), stream_(std::move(stream)) {}
   ~Body() override { session_->core_->drop(*stream_); }
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
 
   asio::awaitable<Result<std::string>> next() override {
     const std::shared_ptr<Stream> stream = stream_;

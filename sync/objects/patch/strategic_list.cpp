@@ -1,6 +1,7 @@
 #include "sync/objects/patch/strategic_list.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sync::objects::strategic {
@@ -202,8 +203,7 @@ Status take_directives(json::array& before, json::array& patch, std::string_view
     before = std::move(kept);
   }
   if (replace) {
-    before = std::move(plain);
-    plain.clear();
+    before = std::exchange(plain, {});
   }
   patch = std::move(plain);
   return {};

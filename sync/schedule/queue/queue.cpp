@@ -18,6 +18,7 @@ FitStatus check_gates(const PodView& pod) {
   const auto& gates = pod.pod->spec.scheduling_gates;
   if (gates.empty()) return {};
   std::vector<std::string> names;
+  names.reserve(gates.size());
   for (const PodSchedulingGate& each : gates) names.push_back(each.name);
   return reject(Code::unresolvable, "waiting for scheduling gates: [" + join(names, " ") + "]",
                 plugin_gates);

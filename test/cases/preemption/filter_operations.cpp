@@ -11,7 +11,7 @@ namespace {
 
 constexpr Range any_score{-1'000'000'000, 1'000'000'000};
 
-json::value to_json(const std::vector<schedule::Shortfall>& missing) {
+json::value shortfalls(const std::vector<schedule::Shortfall>& missing) {
   json::array all;
   for (const schedule::Shortfall& each : missing) {
     all.push_back(json::object{{"resource", each.resource},
@@ -45,7 +45,7 @@ void filter(const Operation& op) {
   const auto missing =
       schedule::shortfalls(*pod, node, node.requested, static_cast<std::int64_t>(node.pods.size()),
                            input.cluster.symbols(), read_fit_options(op.given, op.behaviour));
-  op.check.equal("insufficient", to_json(missing));
+  op.check.equal("insufficient", shortfalls(missing));
 }
 
 void normalize(const Operation& op) {
