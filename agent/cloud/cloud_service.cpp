@@ -144,7 +144,7 @@ Endpoints::Pages CloudService::pages() {
     pages.healthy.push_back({"schedulerLeaderElection", [this] { return scheduler_->health(); }});
   }
   pages.ready = {{"caches", [this] { return complete(); }},
-                 {"hearing", [this]() -> Status {
+                 {"api-server-contact", [this]() -> Status {
                     if (needs_.out_of_memory())
                       return fail(Errc::exhausted, "a list exceeds --heap-max");
                     if (!contact_.is_lost()) return {};
