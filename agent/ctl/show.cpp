@@ -80,8 +80,8 @@ std::string classes_line(const json::value& status) {
   for (const auto& [name, cost] : classes->get_object()) {
     if (!line.empty()) line += ", ";
     line += std::string(name) + " " + text_of(cost, {"sent"}) + " + " + text_of(cost, {"received"});
-    const std::string held_back = text_of(cost, {"held_back"});
-    if (held_back != "0") line += " (held back " + held_back + " times)";
+    const std::string delayed = text_of(cost, {"delayed_requests"});
+    if (delayed != "0") line += " (" + delayed + " requests delayed)";
   }
   return line;
 }

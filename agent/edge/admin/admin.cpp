@@ -53,8 +53,9 @@ json::object classes_json(const UplinkBytes& bytes) {
   for (std::size_t i = 0; i < sync::autonomy::uplink_classes; ++i) {
     const auto traffic = static_cast<sync::autonomy::UplinkClass>(i);
     const UplinkBytes::Cost& cost = bytes.cost(traffic);
-    classes[to_string(traffic)] = json::object{
-        {"sent", cost.sent}, {"received", cost.received}, {"held_back", cost.held_back}};
+    classes[to_string(traffic)] = json::object{{"sent", cost.sent},
+                                               {"received", cost.received},
+                                               {"delayed_requests", cost.delayed_requests}};
   }
   return classes;
 }
@@ -183,8 +184,9 @@ void Admin::count_uplink() {
             "Bytes of HTTP messages to the cloud, by class of traffic.", labels, cost.sent);
     counter("holdfast_edge_uplink_class_received_bytes_total",
             "Bytes of HTTP messages from the cloud, by class of traffic.", labels, cost.received);
-    counter("holdfast_edge_uplink_held_back_total",
-            "Requests that waited for the budget, by class of traffic.", labels, cost.held_back);
+    counter("holdfast_edge_uplink_requests_delayed_total",
+            "Requests that --uplink-budget delayed, by class of traffic.", labels,
+            cost.delayed_requests);
   }
 }
 
