@@ -100,10 +100,10 @@ std::vector<Row> server_rows(const json::value& status) {
 }
 
 std::string kubelet_line(const json::value& status) {
-  const std::string seconds = text_of(status, {"kubelet", "heard_seconds_ago"});
+  const std::string seconds = text_of(status, {"kubelet", "last_heartbeat_seconds_ago"});
   if (seconds == "-") return seconds;
-  const bool silent = text_of(status, {"kubelet", "silent"}) == "true";
-  return "heard " + seconds + " s ago" + (silent ? ": the lease is not renewed" : "");
+  const bool inactive = text_of(status, {"kubelet", "inactive"}) == "true";
+  return "last heartbeat " + seconds + " s ago" + (inactive ? ": the lease is not renewed" : "");
 }
 
 std::string full_name(const json::value& object) {

@@ -290,9 +290,9 @@ http::Response Admin::metrics() {
               {{"reason", std::string(reason)}}, count);
     }
   }
-  gauge("holdfast_edge_kubelet_silent",
-        "1 while the lease is not renewed because the kubelet is silent.",
-        lease_.kubelet().silent(clock_.mono()) ? 1 : 0);
+  gauge("holdfast_edge_kubelet_inactive",
+        "1 while the lease is not renewed because the kubelet sends no heartbeats.",
+        lease_.kubelet().is_inactive(clock_.mono()) ? 1 : 0);
   for (const auto& [use, ends] : certificates_of(identity_)) {
     metrics_
         .gauge("holdfast_edge_certificate_expiration_timestamp_seconds",
@@ -327,8 +327,9 @@ http::Response Admin::status() {
       {"certificates_until", std::move(certificates)},
       {"link", link_json(uplink_, clock_.mono())},
       {"kubelet",
-       json::object{{"silent", lease_.kubelet().silent(clock_.mono())},
-                    {"heard_seconds_ago", seconds(clock_.mono() - lease_.kubelet().heard_at())}}},
+       json::object{{"inactive", lease_.kubelet().is_inactive(clock_.mono())},
+                    {"last_heartbeat_seconds_ago",
+                     seconds(clock_.mono() - lease_.kubelet().active_at())}}},
       {"outbox", json::object{{"entries", outbox ? outbox->entries : -1},
                               {"bytes", outbox ? outbox->bytes : -1}}},
       {"cache", json::object{{"scopes", scopes_.all().size()},

@@ -67,7 +67,7 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "how often the node's lease is renewed");
   options.add(
       "kubelet-grace", settings.kubelet_grace,
-      "how long the kubelet may be silent before its lease is no longer renewed; 0: for ever");
+      "how long the kubelet may be inactive before its lease is no longer renewed; 0: for ever");
   options.add("probe-deadline", settings.probe_deadline, "time limit of one probe of the cloud");
   options.add("probe-backoff-min", settings.probe_backoff_min,
               "least pause between probes while offline");
