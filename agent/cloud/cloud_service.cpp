@@ -250,7 +250,7 @@ void CloudService::start_if_ready() {
   if (lifecycle_.has_started() || !final_status_ || (lifecycle_.is_following() && !leads())) return;
   if (!plan_.lifecycle() || !needs_.complete()) return;
   if (!leads()) {
-    log_info("following", {{"nodes", controller_.fleet().size()}});
+    log_info("standing by until this replica leads", {{"nodes", controller_.fleet().size()}});
     lifecycle_.follow();
     return;
   }
