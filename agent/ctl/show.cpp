@@ -233,10 +233,12 @@ namespace {
 Result<json::array> pods_of_ready(std::string_view document) {
   TRY(const json::value value, sync::wire::parse_json(document));
   const json::value* known = dig(value, {"known"});
-  if (known == nullptr || !known->is_bool()) return fail(Errc::invalid, "not such a document");
+  if (known == nullptr || !known->is_bool())
+    return fail(Errc::invalid, "not a document of /v1/ready");
   if (!known->get_bool()) return fail(Errc::unavailable, text_of(value, {"why"}));
   const json::value* pods = dig(value, {"pods"});
-  if (pods == nullptr || !pods->is_array()) return fail(Errc::invalid, "not such a document");
+  if (pods == nullptr || !pods->is_array())
+    return fail(Errc::invalid, "not a document of /v1/ready");
   return pods->get_array();
 }
 

@@ -208,11 +208,9 @@ void Admin::count_refusals() {
   for (const auto& [listener, count] : refusals_) {
     const http::Refusals refusals = count();
     const std::pair<const char*, std::uint64_t> reasons[] = {
-        {"server-full", refusals.server_full},
-        {"caller-full", refusals.caller_full},
-        {"memory", refusals.memory},
-        {"malformed", refusals.malformed},
-        {"gate", refusals.gate},
+        {"server-full", refusals.server_full}, {"caller-full", refusals.caller_full},
+        {"memory", refusals.memory},           {"malformed", refusals.malformed},
+        {"not-admitted", refusals.gate},
     };
     for (const auto& [reason, value] : reasons) {
       counter("holdfast_edge_refused_callers_total",
@@ -326,10 +324,9 @@ http::Response Admin::status() {
       {"node", options_.node_name},
       {"certificates_until", std::move(certificates)},
       {"link", link_json(uplink_, clock_.mono())},
-      {"kubelet",
-       json::object{{"inactive", lease_.kubelet().is_inactive(clock_.mono())},
-                    {"last_heartbeat_seconds_ago",
-                     seconds(clock_.mono() - lease_.kubelet().active_at())}}},
+      {"kubelet", json::object{{"inactive", lease_.kubelet().is_inactive(clock_.mono())},
+                               {"last_heartbeat_seconds_ago",
+                                seconds(clock_.mono() - lease_.kubelet().active_at())}}},
       {"outbox", json::object{{"entries", outbox ? outbox->entries : -1},
                               {"bytes", outbox ? outbox->bytes : -1}}},
       {"cache", json::object{{"scopes", scopes_.all().size()},
