@@ -55,13 +55,13 @@ asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::FailPod effect) {
 }
 
 asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::DeletePod effect) {
-  const std::string_view doing = effect.forced ? "delete pod by force" : "delete pod";
+  const std::string_view doing = effect.forced ? "force delete pod" : "delete pod";
   log_info(doing, {{"pod", effect.pod.key()}, {"uid", effect.pod.uid}});
   return write(delete_pod(effect), false);
 }
 
 asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::DeleteNode effect) {
-  log_warn("delete node, its provider does not know it", {{"node", effect.node}});
+  log_warn("delete node, it does not exist in the cloud provider", {{"node", effect.node}});
   return write(delete_node(effect), false);
 }
 
@@ -91,7 +91,8 @@ asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::UpdateNodeStatus effe
     const auto renewed = co_await renewal_of(effect.node);
     if (!renewed) co_return failed(renewed.error());
     if (*renewed && (!effect.renewed || **renewed > *effect.renewed)) {
-      log_warn("node is alive, our watch is late", {{"node", effect.node}});
+      log_warn("node not marked Unknown: its lease was renewed, the watch lags behind",
+               {{"node", effect.node}});
       Outcome alive;
       alive.error = Errc::conflict;
       alive.renewed = *renewed;
@@ -207,7 +208,7 @@ asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::DetachVolumes effect)
   const auto found = attachments_of(*body, effect.node);
   if (!found) co_return failed(found.error());
   for (const Attachment& attachment : *found) {
-    log_warn("detach volume by force", {{"node", effect.node}, {"attachment", attachment.name}});
+    log_warn("force detach volume", {{"node", effect.node}, {"attachment", attachment.name}});
     const Outcome one = co_await write(delete_attachment(attachment.name, attachment.uid), true);
     if (!one.ok() && one.error != Errc::not_found) outcome = one;
   }
@@ -221,7 +222,7 @@ asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::AskProvider effect) {
   if (provider_ == nullptr) co_return outcome;
   const auto answer = co_await provider_->exists(effect.node, effect.provider_id);
   if (!answer) {
-    log_warn("provider gives no answer", {{"node", effect.node}, {"error", answer.error()}});
+    log_warn("cloud provider does not answer", {{"node", effect.node}, {"error", answer.error()}});
     co_return outcome;
   }
   outcome.error.reset();

@@ -188,9 +188,11 @@ std::string CloudMetrics::text(const LifecycleRunner::Queue& queue, const States
   gauge("node_lifecycle_controller_rate_limiter_use",
         "A metric measuring the saturation of the rate limiter for node_lifecycle_controller",
         states.saturation);
-  gauge("holdfast_cloud_started", "1 once all objects were received and this replica acts.",
-        states.started);
-  gauge("holdfast_cloud_deaf", "Whether the API server does not answer, so that no node is judged.",
+  gauge("holdfast_cloud_started",
+        "1 once all objects were received and this replica runs its controllers.", states.started);
+  gauge("holdfast_cloud_api_server_unreachable",
+        "1 while the API server does not answer; node health is not evaluated and evictions are "
+        "paused meanwhile.",
         states.contact_lost);
   gauge("holdfast_cloud_nodes", "Nodes known.", controller_.fleet().size());
   gauge("holdfast_cloud_pods", "Pods known.", controller_.pods().size());

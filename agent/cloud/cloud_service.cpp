@@ -144,7 +144,7 @@ Endpoints::Pages CloudService::pages() {
     pages.healthy.push_back({"schedulerLeaderElection", [this] { return scheduler_->health(); }});
   }
   pages.ready = {{"caches", [this] { return complete(); }},
-                 {"hearing", [this]() -> Status {
+                 {"api-server-contact", [this]() -> Status {
                     if (needs_.out_of_memory())
                       return fail(Errc::exhausted, "a list exceeds --heap-max");
                     if (!contact_.is_lost()) return {};
@@ -223,7 +223,7 @@ void CloudService::note_answer() {
   if (needs_.out_of_memory()) return;
   const bool was_lost = contact_.is_lost();
   if (contact_.note_answer(clock_.mono())) {
-    log_warn("API server is back, all nodes get a new grace");
+    log_warn("API server reachable again, grace periods of all nodes restarted");
     lifecycle_.feed(lifecycle::ContactRestored{});
   }
   if (was_lost && final_status_) lifecycle_.resume();
@@ -235,7 +235,7 @@ void CloudService::note_failure() {
   if (contact_.is_lost()) return;
   contact_.note_failure();
   log_warn("evictions paused",
-           {{"reason", needs_.out_of_memory() ? "a list exceeds the memory"
+           {{"reason", needs_.out_of_memory() ? "a list exceeds --heap-max"
                                               : "the API server does not answer"}});
   lifecycle_.pause();
   contact_changed_.notify_all();
@@ -250,7 +250,7 @@ void CloudService::start_if_ready() {
   if (lifecycle_.has_started() || !final_status_ || (lifecycle_.is_following() && !leads())) return;
   if (!plan_.lifecycle() || !needs_.complete()) return;
   if (!leads()) {
-    log_info("following", {{"nodes", controller_.fleet().size()}});
+    log_info("standing by until this replica leads", {{"nodes", controller_.fleet().size()}});
     lifecycle_.follow();
     return;
   }

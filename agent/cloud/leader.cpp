@@ -237,7 +237,7 @@ void Leader::take(election::Action action) {
     event_tasks_.spawn("leader event", record("became leader"));
     hooks_.lead();
   } else if (const auto* saw = std::get_if<election::SawLeader>(&action)) {
-    log_info("leader seen", {{"identity", saw->identity}});
+    log_info("new leader elected", {{"identity", saw->identity}});
   } else if (const auto* lost = std::get_if<election::LostLeadership>(&action)) {
     ended_ = true;
     log_error("leadership lost", {{"why", lost->why}});

@@ -108,7 +108,7 @@ int run(const Clock& clock, int argc, const char* const* argv) {
       "holdfastctl", "Shows the status, cache and journal of an edge agent, running or stopped.");
   options.add("data-dir", settings.data_dir, "the agent's data directory");
   options.add("cache-key-file", settings.cache_key_file,
-              "key file of a sealed cache; needed if the agent does not run");
+              "key file of an encrypted cache; needed if the agent does not run");
   options.add("json", settings.json, "print the document instead of a table");
   options.begin_command("status", "state of the link, the outbox and the cache");
   options.begin_command("objects", "list cached objects");
@@ -124,7 +124,7 @@ int run(const Clock& clock, int argc, const char* const* argv) {
   options.add("output", settings.output, "-o json: print the document instead of a table");
   options.begin_command("rekey", "re-encrypt the cache of a stopped agent with another key");
   options.add("old-key-file", settings.rekey.old_key_file,
-              "current key of the cache; empty: seal only data that is not sealed yet");
+              "current key of the cache; empty: encrypt only data that is not encrypted yet");
   options.add("new-key-file", settings.rekey.new_key_file,
               "new key: file of 32 bytes, raw or in base64");
   const std::vector<const char*> words = with_long_output(argc, argv);

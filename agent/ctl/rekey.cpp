@@ -27,7 +27,7 @@ Result<std::string> rekey(const RekeySettings& settings) {
   if (!done && done.error().code == Errc::conflict) return fail(done.error());
   if (!done) return fail("nothing was changed", done.error());
   return std::to_string(done->objects) + " objects and " + std::to_string(done->answers) +
-         " tokens are sealed with the key in " + settings.new_key_file + "\n";
+         " tokens are encrypted with the key in " + settings.new_key_file + "\n";
 }
 
 }  // namespace holdfast::agent

@@ -80,8 +80,8 @@ std::string classes_line(const json::value& status) {
   for (const auto& [name, cost] : classes->get_object()) {
     if (!line.empty()) line += ", ";
     line += std::string(name) + " " + text_of(cost, {"sent"}) + " + " + text_of(cost, {"received"});
-    const std::string held_back = text_of(cost, {"held_back"});
-    if (held_back != "0") line += " (held back " + held_back + " times)";
+    const std::string delayed = text_of(cost, {"delayed_requests"});
+    if (delayed != "0") line += " (" + delayed + " requests delayed)";
   }
   return line;
 }
@@ -100,10 +100,10 @@ std::vector<Row> server_rows(const json::value& status) {
 }
 
 std::string kubelet_line(const json::value& status) {
-  const std::string seconds = text_of(status, {"kubelet", "heard_seconds_ago"});
+  const std::string seconds = text_of(status, {"kubelet", "last_heartbeat_seconds_ago"});
   if (seconds == "-") return seconds;
-  const bool silent = text_of(status, {"kubelet", "silent"}) == "true";
-  return "heard " + seconds + " s ago" + (silent ? ": the lease is not renewed" : "");
+  const bool inactive = text_of(status, {"kubelet", "inactive"}) == "true";
+  return "last heartbeat " + seconds + " s ago" + (inactive ? ": the lease is not renewed" : "");
 }
 
 std::string full_name(const json::value& object) {
@@ -233,10 +233,12 @@ namespace {
 Result<json::array> pods_of_ready(std::string_view document) {
   TRY(const json::value value, sync::wire::parse_json(document));
   const json::value* known = dig(value, {"known"});
-  if (known == nullptr || !known->is_bool()) return fail(Errc::invalid, "not such a document");
+  if (known == nullptr || !known->is_bool())
+    return fail(Errc::invalid, "not a document of /v1/ready");
   if (!known->get_bool()) return fail(Errc::unavailable, text_of(value, {"why"}));
   const json::value* pods = dig(value, {"pods"});
-  if (pods == nullptr || !pods->is_array()) return fail(Errc::invalid, "not such a document");
+  if (pods == nullptr || !pods->is_array())
+    return fail(Errc::invalid, "not a document of /v1/ready");
   return pods->get_array();
 }
 

@@ -58,7 +58,7 @@ Status Edge::open_cache() {
   const store::Sealing sealing = sealing_with(seal_.get());
   if (seal_) {
     TRY(const store::Resealed sealed, store::seal_once(*cache_database_, sealing));
-    if (sealed != store::Resealed{}) log_info("cache sealed", {{"objects", sealed.objects}});
+    if (sealed != store::Resealed{}) log_info("cache encrypted", {{"objects", sealed.objects}});
   }
   scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_, cache_limits(options_),
                                      sealing);

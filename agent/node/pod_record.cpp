@@ -43,7 +43,7 @@ Result<sync::runtime::PodRecord> from_object(const json::object& object, std::st
   }
   // A pod with an unknown stop cause must not be started.
   if (!stopping.empty() && !record.stopping) {
-    return fail(Errc::corrupt, "unknown stopping: " + std::string(stopping));
+    return fail(Errc::corrupt, "unknown value of \"stopping\": " + std::string(stopping));
   }
   return record;
 }

@@ -113,7 +113,7 @@ void PodWorkers::refuse_inadmissible(sync::runtime::CompletePods& complete) {
     if (admission.admit && !is_known) return false;
     refused_.insert(uid);
     if (is_known) return true;
-    log_warn("refuse pod", {{"pod", named(pod->metadata)}, {"reason", admission.message}});
+    log_warn("pod not admitted", {{"pod", named(pod->metadata)}, {"reason", admission.message}});
     const sync::runtime::PodKey key = key_of(*pod);
     sender_.report(key, sync::runtime::status_patch(key, refused_status(admission)));
     return true;
@@ -135,7 +135,7 @@ void PodWorkers::settle() {
       std::visit([this](const auto& one) { perform(one); }, action);
     }
   }
-  log_error("the pod rules did not settle, continuing at the next change");
+  log_error("reconciliation of the pods did not converge, continuing at the next change");
 }
 
 void PodWorkers::perform(const sync::runtime::RecordPod& action) {
@@ -170,7 +170,7 @@ void PodWorkers::perform(const sync::runtime::SignalContainer& action) {
 }
 
 void PodWorkers::perform(const sync::runtime::ReportStatus& action) {
-  log_debug("report pod", {{"pod", named(action.pod)}, {"phase", action.status.phase}});
+  log_debug("report pod status", {{"pod", named(action.pod)}, {"phase", action.status.phase}});
   sender_.report(action.pod, sync::runtime::status_patch(action.pod, action.status));
   sync::PodStatus& before = reported_[action.pod.uid];
   for (const sync::runtime::FailureEvent& failure :

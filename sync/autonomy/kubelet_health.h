@@ -21,11 +21,11 @@ class KubeletHealth {
   // Call this when the kubelet writes its lease or its node's status.
   void note_activity(MonoTime now) { active_at_ = std::max(active_at_, now); }
 
-  [[nodiscard]] bool silent(MonoTime now) const {
+  [[nodiscard]] bool is_inactive(MonoTime now) const {
     return grace_ > Duration::zero() && now - active_at_ > grace_;
   }
   // The time of the last note_activity(), or of the agent's start.
-  [[nodiscard]] MonoTime heard_at() const { return active_at_; }
+  [[nodiscard]] MonoTime active_at() const { return active_at_; }
 
  private:
   Duration grace_;

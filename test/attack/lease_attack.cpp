@@ -48,9 +48,9 @@ void imitate_kubelet(std::uint16_t port, const std::string& bearer, const Say& s
 
 class Lease : public Attack {
  protected:
-  [[nodiscard]] bool falls_silent() const {
+  [[nodiscard]] bool becomes_inactive() const {
     return eventually(6s, [this] {
-      return metrics().find("\nholdfast_edge_kubelet_silent 1") != std::string::npos;
+      return metrics().find("\nholdfast_edge_kubelet_inactive 1") != std::string::npos;
     });
   }
 };
@@ -64,16 +64,16 @@ TEST_F(Lease, InventedCredentialsDoNotKeepADeadKubeletAlive) {
                              [port, &token](const Say& say) { imitate_kubelet(port, token, say); });
     const std::string said = attacker.line();
     EXPECT_TRUE(token == "bob-token" || said == "refused") << "\"" << token << "\": " << said;
-    EXPECT_TRUE(falls_silent()) << "the agent still renews the lease for \"" << token << "\"";
+    EXPECT_TRUE(becomes_inactive()) << "the agent still renews the lease for \"" << token << "\"";
   }
 }
 
 TEST_F(Lease, TheNodesOwnKubeletCounts) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   ASSERT_NO_FATAL_FAILURE(start_edge({"--kubelet-grace=1s"}));
-  ASSERT_TRUE(falls_silent());
+  ASSERT_TRUE(becomes_inactive());
   EXPECT_TRUE(ask(edge_port, signs_of_life("")[0]).served());
-  EXPECT_NE(metrics().find("\nholdfast_edge_kubelet_silent 0"), std::string::npos);
+  EXPECT_NE(metrics().find("\nholdfast_edge_kubelet_inactive 0"), std::string::npos);
 }
 
 }  // namespace

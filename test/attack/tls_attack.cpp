@@ -173,7 +173,7 @@ TEST_F(Tls, InventedCredentialsDoNotKeepADeadKubeletAlive) {
   });
   EXPECT_EQ(attacker.line(), "401 401");
   EXPECT_TRUE(eventually(6s, [this] {
-    return metrics().find("\nholdfast_edge_kubelet_silent 1") != std::string::npos;
+    return metrics().find("\nholdfast_edge_kubelet_inactive 1") != std::string::npos;
   }));
 }
 

@@ -30,7 +30,7 @@ void SchedulerObserver::take(const schedule::PodNotBound& note) {
 }
 
 void SchedulerObserver::take(const schedule::PodNotPlaced& note) {
-  log_debug("pod not placed", {{"pod", note.pod}, {"why", note.why}});
+  log_debug("pod not scheduled", {{"pod", note.pod}, {"why", note.why}});
 }
 
 void SchedulerObserver::take(const schedule::PreemptionTried& /*note*/) {

@@ -53,8 +53,9 @@ json::object classes_json(const UplinkBytes& bytes) {
   for (std::size_t i = 0; i < sync::autonomy::uplink_classes; ++i) {
     const auto traffic = static_cast<sync::autonomy::UplinkClass>(i);
     const UplinkBytes::Cost& cost = bytes.cost(traffic);
-    classes[to_string(traffic)] = json::object{
-        {"sent", cost.sent}, {"received", cost.received}, {"held_back", cost.held_back}};
+    classes[to_string(traffic)] = json::object{{"sent", cost.sent},
+                                               {"received", cost.received},
+                                               {"delayed_requests", cost.delayed_requests}};
   }
   return classes;
 }
@@ -183,8 +184,9 @@ void Admin::count_uplink() {
             "Bytes of HTTP messages to the cloud, by class of traffic.", labels, cost.sent);
     counter("holdfast_edge_uplink_class_received_bytes_total",
             "Bytes of HTTP messages from the cloud, by class of traffic.", labels, cost.received);
-    counter("holdfast_edge_uplink_held_back_total",
-            "Requests that waited for the budget, by class of traffic.", labels, cost.held_back);
+    counter("holdfast_edge_uplink_requests_delayed_total",
+            "Requests that --uplink-budget delayed, by class of traffic.", labels,
+            cost.delayed_requests);
   }
 }
 
@@ -206,11 +208,9 @@ void Admin::count_refusals() {
   for (const auto& [listener, count] : refusals_) {
     const http::Refusals refusals = count();
     const std::pair<const char*, std::uint64_t> reasons[] = {
-        {"server-full", refusals.server_full},
-        {"caller-full", refusals.caller_full},
-        {"memory", refusals.memory},
-        {"malformed", refusals.malformed},
-        {"gate", refusals.gate},
+        {"server-full", refusals.server_full}, {"caller-full", refusals.caller_full},
+        {"memory", refusals.memory},           {"malformed", refusals.malformed},
+        {"not-admitted", refusals.gate},
     };
     for (const auto& [reason, value] : reasons) {
       counter("holdfast_edge_refused_callers_total",
@@ -288,9 +288,9 @@ http::Response Admin::metrics() {
               {{"reason", std::string(reason)}}, count);
     }
   }
-  gauge("holdfast_edge_kubelet_silent",
-        "1 while the lease is not renewed because the kubelet is silent.",
-        lease_.kubelet().silent(clock_.mono()) ? 1 : 0);
+  gauge("holdfast_edge_kubelet_inactive",
+        "1 while the lease is not renewed because the kubelet sends no heartbeats.",
+        lease_.kubelet().is_inactive(clock_.mono()) ? 1 : 0);
   for (const auto& [use, ends] : certificates_of(identity_)) {
     metrics_
         .gauge("holdfast_edge_certificate_expiration_timestamp_seconds",
@@ -324,9 +324,9 @@ http::Response Admin::status() {
       {"node", options_.node_name},
       {"certificates_until", std::move(certificates)},
       {"link", link_json(uplink_, clock_.mono())},
-      {"kubelet",
-       json::object{{"silent", lease_.kubelet().silent(clock_.mono())},
-                    {"heard_seconds_ago", seconds(clock_.mono() - lease_.kubelet().heard_at())}}},
+      {"kubelet", json::object{{"inactive", lease_.kubelet().is_inactive(clock_.mono())},
+                               {"last_heartbeat_seconds_ago",
+                                seconds(clock_.mono() - lease_.kubelet().active_at())}}},
       {"outbox", json::object{{"entries", outbox ? outbox->entries : -1},
                               {"bytes", outbox ? outbox->bytes : -1}}},
       {"cache", json::object{{"scopes", scopes_.all().size()},

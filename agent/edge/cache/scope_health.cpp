@@ -22,8 +22,8 @@ std::string_view to_string(ScopeFault fault) {
       return "failed";
     case ScopeFault::too_large:
       return "too_large";
-    case ScopeFault::late:
-      return "late";
+    case ScopeFault::timeout:
+      return "timeout";
   }
   UNREACHABLE();
 }
@@ -31,7 +31,7 @@ std::string_view to_string(ScopeFault fault) {
 ScopeFault fault_of(const sync::watch::Failure& failure) {
   if (sync::watch::is_refusal(failure)) return ScopeFault::refused;
   if (failure.code == Errc::exhausted && failure.http_status == 0) return ScopeFault::too_large;
-  if (failure.code == Errc::timeout && failure.http_status == 0) return ScopeFault::late;
+  if (failure.code == Errc::timeout && failure.http_status == 0) return ScopeFault::timeout;
   return ScopeFault::failed;
 }
 

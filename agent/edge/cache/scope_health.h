@@ -29,10 +29,10 @@ enum class ScopeFault : std::uint8_t {
   refused,    // 4xx except 408, 410 and 429: the API server decided
   failed,     // 5xx, 429, an unreadable answer, a broken connection
   too_large,  // an own limit: bytes or objects of a list, event or the cache
-  late,       // no answer in time
+  timeout,    // no answer in time
 };
 inline constexpr std::array all_scope_faults = {ScopeFault::refused, ScopeFault::failed,
-                                                ScopeFault::too_large, ScopeFault::late};
+                                                ScopeFault::too_large, ScopeFault::timeout};
 
 [[nodiscard]] std::string_view to_string(ScopeFault fault);
 // The fault that a failed list or watch shows.

@@ -106,8 +106,7 @@ void ScopeReflectors::store_absence(ScopePtr scope) {
   }
   if (kind.kind.empty()) return;
   if (auto taken = scopes_.replace(*scope, {}, scope->cache().version(), kind); !taken) {
-    log_warn("absence of an object not cached",
-             {{"path", scope->path()}, {"error", taken.error()}});
+    log_warn("404 not cached", {{"path", scope->path()}, {"error", taken.error()}});
     return;
   }
   note_success(*scope, ScopeHealth::Part::list);

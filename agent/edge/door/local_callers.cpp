@@ -27,7 +27,7 @@ LocalCallers::LocalCallers(const EdgeOptions& options, const Clock& clock,
   log_warn(
       "the descriptors of other processes cannot be read: connections that a container runtime "
       "forwards here cannot be told from the node's own",
-      {{"needed", "CAP_SYS_PTRACE"}});
+      {{"missing_capability", "CAP_SYS_PTRACE"}});
 }
 
 Status LocalCallers::check_acts_as_node(const net::Peer& peer) {

@@ -99,7 +99,7 @@ asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
 }
 
 asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
-  if (kubelet_.silent(clock_.mono())) co_return co_await look(uplink, limit);
+  if (kubelet_.is_inactive(clock_.mono())) co_return co_await look(uplink, limit);
   const std::string path = target();
   // If the lease is known and nobody else has changed it, one write is enough. Otherwise it is read
   // first, and created if it is missing.

@@ -25,7 +25,7 @@ class NodeLease {
             const Clock& clock);
 
   // Renews the lease upstream with up to three requests of at most `limit` each (more than one if
-  // it has changed or is missing). While the kubelet is silent, only reads the lease, to test
+  // it has changed or is missing). While the kubelet is inactive, only reads the lease, to test
   // whether the cloud is reachable. Errors: as Uplink::call().
   asio::awaitable<Status> renew(Uplink& uplink, Duration limit);
 

@@ -71,7 +71,7 @@ asio::awaitable<Result<UplinkBytes::Reservation>> UplinkBytes::wait_for_budget(
       co_return reservation;
     }
     self->last_delayed_at_ = now;
-    if (!waited) ++self->costs_.at(index).held_back;
+    if (!waited) ++self->costs_.at(index).delayed_requests;
     waited = true;
     if ((!crowded && ready > deadline) || now >= deadline) {
       std::string why = "the uplink's budget is spent for now: ";

@@ -34,7 +34,7 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   struct Cost {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
-    std::uint64_t held_back = 0;  // requests that had to wait
+    std::uint64_t delayed_requests = 0;  // requests that waited for the budget
   };
 
   UplinkBytes(asio::any_io_executor executor, const sync::autonomy::ByteRates& rates,

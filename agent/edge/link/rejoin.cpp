@@ -137,7 +137,7 @@ asio::awaitable<Status> Rejoin::check_node() {
   if (overloaded) co_return fail("node", sync::wire::to_error(node->status, node->body));
   Status done;
   if (node->status == 404) {
-    offline_store_.record("node", subject, "the cloud does not know this node");
+    offline_store_.record("node", subject, "the API server has no Node of this name");
     co_return done;
   }
   const auto header = sync::wire::read_header(node->body);
@@ -146,7 +146,7 @@ asio::awaitable<Status> Rejoin::check_node() {
     const bool unreadable = node->status == 200;
     const std::string why =
         unreadable ? header.error().what : "answered " + std::to_string(node->status);
-    offline_store_.record("node", subject, "the cloud does not show this node: " + why);
+    offline_store_.record("node", subject, "the Node cannot be read: " + why);
     co_return done;
   }
   const store::ScopeKey nodes{

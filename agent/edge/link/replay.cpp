@@ -309,7 +309,7 @@ void Replay::retry_later(Round& round, const store::Entry& entry, const http::Re
   waiting.due = clock_.mono() + wait;
   log_info("replay refused for now", {{"write", entry.write.verb + " " + entry.write.target},
                                       {"status", answer.status},
-                                      {"again_in", format_duration(wait)}});
+                                      {"retry_in", format_duration(wait)}});
 }
 
 void Replay::end(Round& round, const store::Entry& entry, store::Outcome outcome,

@@ -67,7 +67,7 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "how often the node's lease is renewed");
   options.add(
       "kubelet-grace", settings.kubelet_grace,
-      "how long the kubelet may be silent before its lease is no longer renewed; 0: for ever");
+      "how long the kubelet may be inactive before its lease is no longer renewed; 0: for ever");
   options.add("probe-deadline", settings.probe_deadline, "time limit of one probe of the cloud");
   options.add("probe-backoff-min", settings.probe_backoff_min,
               "least pause between probes while offline");
@@ -90,9 +90,9 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("cache-disk-max", settings.cache_disk_max, "most bytes of cache.db and its log");
   options.add("housekeeping-interval", settings.housekeeping_interval,
               "how often unused entries of the cache are dropped");
-  options.add("scope-unused", settings.housekeeping.unused,
+  options.add("scope-ttl", settings.housekeeping.unused,
               "drop a cached list that was not requested for this long, while connected");
-  options.add("orphan-grace", settings.housekeeping.orphaned,
+  options.add("orphaned-scope-ttl", settings.housekeeping.orphaned,
               "drop a Secret or ConfigMap that no pod of the node has used for this long");
   options.add("uplink-budget", settings.uplink_budget,
               "bytes per second upstream, except heartbeats: 64KiB/s for all, or for a class, as "
@@ -164,8 +164,8 @@ Status check(const EdgeOptions& settings) {
       {"--flush-interval", settings.flush_interval},
       {"--bookmark-interval", settings.bookmark_interval},
       {"--housekeeping-interval", settings.housekeeping_interval},
-      {"--scope-unused", settings.housekeeping.unused},
-      {"--orphan-grace", settings.housekeeping.orphaned},
+      {"--scope-ttl", settings.housekeeping.unused},
+      {"--orphaned-scope-ttl", settings.housekeeping.orphaned},
   };
   for (const auto& [flag, value] : positive) {
     if (value <= Duration::zero()) return bad(std::string(flag) + " must be positive");

@@ -48,7 +48,7 @@ struct EdgeOptions {
   Duration write_deadline = 10s;  // for a write that only the cloud can accept
   Duration lease_duration = 40s;  // of the node's lease
   Duration lease_renew_interval = 10s;
-  Duration kubelet_grace = 40s;  // a kubelet silent for longer counts as dead; 0: never
+  Duration kubelet_grace = 40s;  // a kubelet inactive for longer counts as dead; 0: never
   Duration probe_deadline = 1s;
   Duration probe_backoff_min = 1s;
   Duration probe_backoff_max = 30s;

@@ -55,7 +55,7 @@ struct ApiServer::State {
   Editor editor;
   WatchHub watches;
   Controllers controllers;
-  std::optional<RegistryScheduler> placer;
+  std::optional<RegistryScheduler> scheduler;
   std::optional<CertificateLoop> certificates;
   loop::Event changed;  // the controllers may have something to do
   bool dirty = true;
@@ -67,7 +67,7 @@ struct ApiServer::State {
 
 void ApiServer::State::on_change(const Change& change) {
   watches.publish(change, clock.wall());
-  if (placer) placer->note(change);
+  if (scheduler) scheduler->note(change);
   if (!Controllers::may_cause_work(change)) return;
   dirty = true;
   changed.notify_all();
@@ -78,9 +78,9 @@ void ApiServer::State::control() {
     dirty = false;
     if (options.controllers) controllers.pass();
     if (certificates) certificates->pass();
-    if (placer) placer->pass();
+    if (scheduler) scheduler->pass();
   }
-  if (placer) placer->pass();  // pods whose back-off has ended
+  if (scheduler) scheduler->pass();  // pods whose back-off has ended
 }
 
 // Records the current revision every tenth of `compact_after`, and compacts up to the newest
@@ -146,7 +146,7 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   raw->registry->listen([raw](const ChangePtr& change) { raw->on_change(*change); });
   raw->controllers.create_namespaces();
   if (raw->options.controllers && raw->options.scheduler) {
-    raw->placer.emplace(raw->editor, clock, Random(raw->random.next()));
+    raw->scheduler.emplace(raw->editor, clock, Random(raw->random.next()));
   }
   if (signer) {
     raw->certificates.emplace(raw->editor, *std::move(signer), raw->options.certificate_lifetime);

@@ -45,7 +45,7 @@ template <class T>
 std::optional<T> decoded(const Stored& stored) {
   auto object = sync::wire::decode<T>(stored.object, lean);
   if (object) return *std::move(object);
-  log_warn("placer", {{"key", stored.key}, {"error", object.error()}});
+  log_warn("scheduler", {{"key", stored.key}, {"error", object.error()}});
   return std::nullopt;
 }
 
@@ -152,7 +152,7 @@ void RegistryScheduler::give_up(const schedule::PodRef& pod, schedule::Attempt a
   if (plan.requeue) {
     const Status back = cluster_state_.queue().requeue(
         clock_.mono(), plan.fresh, std::move(plan.unschedulable), std::move(plan.pending));
-    if (!back) log_debug("placer", {{"error", back.error()}});
+    if (!back) log_debug("scheduler", {{"error", back.error()}});
   } else {
     cluster_state_.queue().done(pod->uid());
   }
@@ -247,7 +247,7 @@ void RegistryScheduler::record_event(const schedule::RecordEvent& event) {
   const sync::printing::Resource& events = sync::printing::known_kind("", "Event");
   const auto recorded =
       editor_.create(events, canonical(events, std::move(made)), event.regarding.namespace_name);
-  if (!recorded) log_debug("placer event", {{"why", recorded.error().message}});
+  if (!recorded) log_debug("scheduler event", {{"why", recorded.error().message}});
 }
 
 }  // namespace holdfast::agent::lab

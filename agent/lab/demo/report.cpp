@@ -36,7 +36,7 @@ std::string results_table(const std::vector<CheckResult>& results) {
         "tr", {},
         element("td", {}, badge) + cell(result.promise, "promise") + cell(result.detail, "detail"));
   }
-  return element("table", {{"class", "verdicts"}}, element("tbody", {}, rows));
+  return element("table", {{"class", "results"}}, element("tbody", {}, rows));
 }
 
 std::string legend() {

@@ -86,7 +86,8 @@ std::string draw_marks(const std::vector<Mark>& marks, const Scale& scale, doubl
     const double x = scale.x(mark.at);
     const bool at_the_right = x > width * 0.72;
     markup += line(x, y + 3, bottom, "mark");
-    markup += text(at_the_right ? x - 5 : x + 5, y, at_the_right ? "deed end" : "deed", mark.text);
+    markup +=
+        text(at_the_right ? x - 5 : x + 5, y, at_the_right ? "event end" : "event", mark.text);
     markup += element("circle",
                       {{"cx", decimal(x)}, {"cy", decimal(y - 4)}, {"r", "3"}, {"class", "dot"}});
     y += label_row;

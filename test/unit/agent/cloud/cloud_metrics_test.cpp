@@ -79,7 +79,7 @@ TEST_F(MetricsText, TellsOfZonesEvictionsAndRequests) {
   EXPECT_NE(text.find("method=\"DELETE\"} 2\n"), std::string::npos);
   EXPECT_TRUE(has("holdfast_build_info{version=\"0.1.0\"} 1"));
   EXPECT_TRUE(has("holdfast_cloud_started 1"));
-  EXPECT_TRUE(has("holdfast_cloud_deaf 0"));
+  EXPECT_TRUE(has("holdfast_cloud_api_server_unreachable 0"));
   EXPECT_TRUE(has("holdfast_cloud_writes_waiting 0"));
   EXPECT_TRUE(has("node_lifecycle_controller_rate_limiter_use 0"));
   EXPECT_EQ(family("leader_election_master_status"), "") << "no election";

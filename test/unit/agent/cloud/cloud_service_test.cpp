@@ -85,12 +85,12 @@ TEST(CloudService, IsReadyOnceItHasReceivedEverything) {
   EXPECT_EQ(ready().status, 500);
   EXPECT_EQ(ready().body,
             "[+]ping ok\n[-]caches failed: never received in full: nodes pods leases\n"
-            "[+]hearing ok\nreadyz check failed\n");
+            "[+]api-server-contact ok\nreadyz check failed\n");
   cluster.proxy.set(cluster.time, FaultyProxy::State::open);
   EXPECT_TRUE(cluster.time.run_until(1min, [&ready] { return ready().status == 200; }));
   cluster.proxy.set(cluster.time, FaultyProxy::State::refuse);
   EXPECT_TRUE(cluster.time.run_until(1min, [&ready] { return ready().status == 500; }));
-  EXPECT_NE(ready().body.find("[-]hearing failed: the API server does not answer"),
+  EXPECT_NE(ready().body.find("[-]api-server-contact failed: the API server does not answer"),
             std::string::npos);
 }
 

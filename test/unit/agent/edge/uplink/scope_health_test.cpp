@@ -76,7 +76,7 @@ TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
       {"no such resource", status_answer(404), "refused"},
       {"cut off", json_response(200, R"({"kind":"ConfigMapList","items":[)"), "failed"},
       {"no list", json_response(200, "{}"), "failed"},
-      {"silence", {.status = 0}, "late"},
+      {"silence", {.status = 0}, "timeout"},
   };
   for (const BadList& c : cases) {
     SCOPED_TRACE(c.what);

@@ -135,7 +135,7 @@ TEST(Sharing, PagesAreOfOneMomentOnlineAndOffline) {
   expect_expired(next(late, "&limit=1"));
 }
 
-TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
+TEST(Sharing, ABudgetDelaysEverythingButHeartbeats) {
   UplinkFixture fixture({.set = [](EdgeOptions& options) {
     options.uplink_budget = {"relist=1KiB/s", "reads=512B/s", "events=256B/s"};
   }});
@@ -162,8 +162,8 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
   EXPECT_GE(static_cast<int>(fixture.cloud.renewals.size()) - renewals, 3);
   EXPECT_GE(fixture.cloud.count("GET /api/v1/namespaces/b", from), 1);
   EXPECT_EQ(fixture.ask("/api/v1/namespaces/b/configmaps?resourceVersion=0").status, 200);
-  EXPECT_GT(cost(sync::autonomy::UplinkClass::relist).held_back, 0u);
-  EXPECT_EQ(cost(sync::autonomy::UplinkClass::heartbeat).held_back, 0u);
+  EXPECT_GT(cost(sync::autonomy::UplinkClass::relist).delayed_requests, 0u);
+  EXPECT_EQ(cost(sync::autonomy::UplinkClass::heartbeat).delayed_requests, 0u);
 
   // Forwarded requests have their own budget; beyond it they get 429 with Retry-After.
   EXPECT_EQ(fixture.ask("/api/v1/namespaces/a/configmaps/one", "kubectl").status, 200);
@@ -182,7 +182,7 @@ TEST(Sharing, ABudgetHoldsBackEverythingButHeartbeats) {
   // All bytes are counted, by class.
   const auto sent = fixture.metric("holdfast_edge_uplink_class_sent_bytes_total");
   EXPECT_EQ(sent.size(), sync::autonomy::uplink_classes);
-  EXPECT_EQ(fixture.metric("holdfast_edge_uplink_held_back_total").size(),
+  EXPECT_EQ(fixture.metric("holdfast_edge_uplink_requests_delayed_total").size(),
             sync::autonomy::uplink_classes);
   EXPECT_GT(cost(sync::autonomy::UplinkClass::events).sent, 4000u);
   EXPECT_GT(cost(sync::autonomy::UplinkClass::heartbeat).sent, 100u);
