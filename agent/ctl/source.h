@@ -18,8 +18,8 @@ class Source {
  public:
   virtual ~Source() = default;
   // The documents of the admin endpoint's /v1/status, /v1/objects, /v1/journal and /v1/ready
-  // (agent/edge/admin.h). A stopped agent's status has fewer fields. Errors: unavailable or timeout
-  // (a running agent does not answer), those of the database.
+  // (agent/edge/admin/admin.h). A stopped agent's status has fewer fields. Errors: unavailable or
+  // timeout (a running agent does not answer), those of the database.
   virtual asio::awaitable<Result<std::string>> status() = 0;
   virtual asio::awaitable<Result<std::string>> objects(std::string resource) = 0;
   virtual asio::awaitable<Result<std::string>> journal(std::string subject) = 0;

@@ -49,7 +49,7 @@ struct PressureWords {
   const char* pressed_message;
 };
 
-// The kubelet's reasons and messages (reference/peers.md 4.2), on which tools rely.
+// The kubelet's reasons and messages, on which tools rely.
 constexpr PressureWords pressures[] = {
     {"MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available",
      "KubeletHasInsufficientMemory", "kubelet has insufficient memory available"},

@@ -1,9 +1,9 @@
 // Decides which writes of the node's components the edge agent accepts while the cloud is
 // unreachable, and how it handles each of them.
 //
-// The rules are the table of reference/peers.md, 4.5. Any other write is refused with 503 and a
-// reason: the agent never drops a write silently and never claims success for a write that it does
-// not keep.
+// Admission lists the writes that are accepted. Any other write is refused with 503 and a reason:
+// the agent never drops a write silently and never claims success for a write that it does not
+// keep.
 
 #pragma once
 

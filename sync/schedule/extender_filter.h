@@ -33,7 +33,7 @@ struct FilterAnswer {
 [[nodiscard]] Result<FilterAnswer> read_filter_answer(const ExtenderSettings& extender,
                                                       std::string_view body);
 
-// Removes the nodes that the extender rejects from `survey.feasible` and adds the reasons to its
+// Removes the nodes that the extender rejects from `feasible_nodes` and adds the reasons to its
 // diagnosis. Errors: invalid (the answer names a node that was not asked about); then nothing has
 // changed.
 [[nodiscard]] Status remove_rejected_nodes(const ExtenderSettings& extender,

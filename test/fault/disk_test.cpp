@@ -38,7 +38,7 @@ class DiskTest : public testing::TestWithParam<std::tuple<FaultScenarioKind, Tro
   const FaultScenarioKind& kind() { return std::get<0>(GetParam()); }
   const Trouble& trouble() { return std::get<1>(GetParam()); }
 
-  // Opens the story; if that fails, again after the trouble is over.
+  // Opens the scenario; if that fails, again after the trouble is over.
   std::unique_ptr<FaultScenario> open(const fs::path& file) {
     auto scenario = open_scenario(kind(), file, "fault");
     if (scenario) return std::move(scenario).value();

@@ -79,8 +79,8 @@ TEST_P(KillTest, APowerCutAtEveryWriteTearsNothing) {
 INSTANTIATE_TEST_SUITE_P(, KillTest, testing::ValuesIn(scenario_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
-// A story whose steps take numbers from a sequence instead of writing: after the kill no number may
-// be handed out again.
+// A scenario whose steps take numbers from a sequence instead of writing: after the kill no number
+// may be handed out again.
 class SequenceScenario final : public FaultScenario {
  public:
   static Result<std::unique_ptr<FaultScenario>> open(Database database) {

@@ -1,4 +1,4 @@
-// A child process that runs a story until it is killed, and reports how far it got.
+// A child process that runs a scenario until it is killed, and reports how far it got.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace holdfast::store {
 
 struct ScenarioResult {
-  bool killed = false;    // by the plan; false if the story came to its end
+  bool killed = false;    // by the plan; false if the scenario came to its end
   bool opened = false;    // the file was opened
   std::size_t steps = 0;  // acknowledged
 };

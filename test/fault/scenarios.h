@@ -1,7 +1,7 @@
 // Stores, and the scripted writes to them that the fault tests interrupt.
 //
-// A story that runs in memory without faults defines the content that the file must have after each
-// of its steps.
+// A scenario that runs in memory without faults defines the content that the file must have after
+// each of its steps.
 
 #pragma once
 

@@ -116,7 +116,7 @@ TEST(Tidy, IncludesCrossNoForbiddenBorder) {
   }
 }
 
-// The room of a file: "sync/watch" of "sync/watch/frames.h"; nullopt for a file outside of rooms.
+// The room of a file: "sync/watch" of "sync/watch/pages.h"; nullopt for a file outside of rooms.
 std::optional<std::string> room_of(const std::string& file) {
   const std::size_t folder = file.find('/');
   const std::size_t room = folder == std::string::npos ? folder : file.find('/', folder + 1);

@@ -59,7 +59,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   // metadata.name=NAME alone; "" if it may hold several.
   [[nodiscard]] std::string_view object_name() const;
 
-  // How the scope is fed before the API server was asked: a node may get some kinds by name only.
+  // The mode before the API server was asked: a node may get some kinds by name only.
   [[nodiscard]] FetchMode default_fetch_mode() const;
   [[nodiscard]] FetchMode fetch_mode() const { return fetch_mode_; }
   void set_fetch_mode(FetchMode fetch_mode) { fetch_mode_ = fetch_mode; }

@@ -2,7 +2,7 @@
 // the API server lets a caller only get by name, by a GET after each outage and whenever a client
 // requests the object.
 //
-// Feeding stops when the link goes offline. During a rejoin it starts again, with a list, when the
+// This stops when the link goes offline. During a rejoin it starts again, with a list, when the
 // scope's turn comes: node, pods, configmaps and secrets, services, the rest.
 //
 // Threading: the loop's thread only.
@@ -79,7 +79,7 @@ class ScopeReflectors final : public ListWatchSource {
   using OnHealth = std::function<void(const LocalScope& scope)>;
   void on_health(OnHealth callback) { on_health_ = std::move(callback); }
 
-  // Cancels all feeding.
+  // Cancels all list-watches and GETs.
   void cancel();
   // Waits until no task of this runs any more. Call it after cancel().
   asio::awaitable<void> join();

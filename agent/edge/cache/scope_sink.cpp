@@ -95,7 +95,8 @@ Result<ScopeSink::Read> ScopeSink::read(std::string item) const {
     item.shrink_to_fit();
     bytes = std::make_shared<const std::string>(std::move(item));
   }
-  return Read{std::move(key), {std::move(header.uid), *version, std::move(bytes)}};
+  sync::watch::CachedObject object{std::move(header.uid), *version, std::move(bytes)};
+  return Read{std::move(key), std::move(object)};
 }
 
 }  // namespace holdfast::agent

@@ -110,12 +110,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
     // Half of the remaining time is kept for another server.
     const bool last = servers_.size() == tries;
     const MonoTime until = last ? deadline : sent.began + (deadline - sent.began) / 2;
-    http::Request copy;
-    if (last) {
-      copy = std::move(request);
-    } else {
-      copy = request;
-    }
+    http::Request copy = last ? std::exchange(request, {}) : request;
     auto read = co_await forward_to(sent, std::move(copy), streamed, until);
     read = record_read(sent, std::move(read));
     if (read) owners_.record(credentials, sent.target, read->response.status);
@@ -169,7 +164,7 @@ asio::awaitable<void> Uplink::probe_servers(std::string target, Duration limit) 
                            sync::autonomy::UplinkClass::heartbeat};
     ApiRequest probe{.target = target};
     bytes_->sent(sent.traffic, size_of(probe));
-    auto outcome = co_await client_.send(std::move(probe), false, sent.began + limit, *due);
+    auto outcome = co_await client_.send(std::move(probe), false, sent.began + limit, due);
     if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
     (void)record_outcome(sent, std::move(outcome));
   }

@@ -18,9 +18,9 @@ struct DemoSetup {
   std::string connected = "edge-c";   // never cut
   int replicas = 6;
   Duration eviction_deadline = std::chrono::seconds(30);  // from the cut to the new pods
-  std::string killed_pod = {};                            // uid; set by the story
+  std::string killed_pod = {};                            // uid; set by the script
 
-  // The preemption scene on the connected node: names of pods, `lesser` of a Deployment.
+  // The preemption part on the connected node: names of pods, `lesser` of a Deployment.
   std::string important = "vip";
   std::string guarded = "guarded";  // by a disruption budget
   std::string lesser = "batch";
@@ -64,7 +64,7 @@ struct CheckResult {
 [[nodiscard]] CheckResult check_recovered(const History& history, const DemoSetup& setup);
 [[nodiscard]] CheckResult check_cleanup(const History& history, const DemoSetup& setup);
 
-// The preemption scene.
+// The preemption part.
 [[nodiscard]] CheckResult check_preemption(const History& history, const DemoSetup& setup);
 [[nodiscard]] CheckResult check_victims_elsewhere(const History& history, const DemoSetup& setup);
 

@@ -1,4 +1,4 @@
-// The checks of the preemption scene: a full node makes room for an important pod.
+// The checks of the preemption part: a full node makes room for an important pod.
 
 #include <algorithm>
 #include <map>
@@ -30,7 +30,7 @@ bool is_lesser(const PodSeen& pod, const DemoSetup& setup) {
 }
 
 // The pods on the connected node when it was full, and those of them that were deleted until the
-// end of the scene.
+// end of this part.
 struct FillerPods {
   std::map<std::string, PodSeen> there;  // by uid
   std::map<std::string, PodSeen> left;

@@ -70,7 +70,7 @@ int conclude(Screen& screen, const Recorder& recorder, const DemoSetup& setup, c
 }  // namespace
 
 boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop, const Clock& clock) {
-  set_log_level(LogLevel::error);  // Only errors: the screen shows the story.
+  set_log_level(LogLevel::error);  // Only errors: the screen shows the script.
   const auto executor = co_await boost::asio::this_coro::executor;
   Screen screen;
   const auto data = make_data_dir(settings.data);

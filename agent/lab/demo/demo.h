@@ -15,7 +15,7 @@ struct DemoSettings {
   std::string data;  // empty: a temporary directory, kept only after a failure
 };
 
-// Runs the demo. Returns the exit code: 0 only if the story was completed and every check passed.
+// Runs the demo. Returns the exit code: 0 only if the script was completed and every check passed.
 boost::asio::awaitable<int> run_demo(DemoSettings settings, loop::Stop& stop, const Clock& clock);
 
 }  // namespace holdfast::agent::demo

@@ -14,7 +14,7 @@ namespace holdfast::agent::demo {
 
 using DemoTime = Duration;  // time since the start of the demo
 
-// The events that the story causes or waits for.
+// The events that the script causes or waits for.
 enum class DemoEvent : std::uint8_t {
   steady,
   cut,

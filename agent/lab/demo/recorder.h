@@ -1,5 +1,5 @@
-// Records observations: adds them with their time to the history and to the current scene, and
-// notifies changed().
+// Records observations: adds them with their time to the history and to the current snapshot,
+// and notifies changed().
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// The output of the running demo: lines of the story with their time and, if the output is a
+// The output of the running demo: lines of the script with their time and, if the output is a
 // terminal, a table of the current state below them that is redrawn on changes.
 
 #pragma once

@@ -60,7 +60,7 @@ class DemoScript {
   Screen& screen_;
   const loop::Stop& stop_;
   std::vector<std::string> shown_;  // the nodes on the screen
-  std::int64_t milli_cpu_ = 0;      // of the node in the preemption scene
+  std::int64_t milli_cpu_ = 0;      // of the node in the preemption part
 };
 
 }  // namespace holdfast::agent::demo

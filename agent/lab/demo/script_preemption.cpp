@@ -1,4 +1,4 @@
-// The preemption scene: a node is full, and a pod with the highest priority must run there. The
+// The preemption part: a node is full, and a pod with the highest priority must run there. The
 // pods with lower priority are preempted and run elsewhere; a pod with a disruption budget stays.
 
 #include <algorithm>

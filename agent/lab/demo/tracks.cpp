@@ -8,7 +8,7 @@
 namespace holdfast::agent::demo {
 namespace {
 
-// Ends the current stretch at `at`, and begins another one unless `look` is empty.
+// Ends the current segment at `at`, and begins another one unless `look` is empty.
 void turn(Track& track, DemoTime at, std::string look, std::string label, std::string hint) {
   auto& segments = track.segments;
   if (!segments.empty() && segments.back().to == DemoTime::max()) {
@@ -89,7 +89,7 @@ std::vector<PodSeen> pods_of(const History& history, const std::string& node) {
   return pods;
 }
 
-// Keeps only the parts of stretches between `from` and `to`.
+// Keeps only the parts of segments between `from` and `to`.
 void crop(std::vector<Track>& tracks, DemoTime from, DemoTime to) {
   for (Track& track : tracks) {
     for (Segment& stretch : track.segments) {

@@ -1,5 +1,5 @@
 // Turns the history into the rows of the timeline: for each act its tracks, and for each track its
-// stretches of time. Pure; timeline.cpp draws them.
+// segments of time. Pure; timeline.cpp draws them.
 
 #pragma once
 

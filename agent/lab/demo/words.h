@@ -9,7 +9,7 @@
 
 namespace holdfast::agent::demo {
 
-// The detail of a check whose scene was not reached.
+// The detail of a check whose part of the script was not reached.
 inline constexpr const char* not_played = "the story did not get that far";
 
 // "12.3 s"; truncates.

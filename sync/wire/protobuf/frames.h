@@ -1,5 +1,5 @@
 // Splits a protobuf watch stream into frames and decodes the events in them. A frame is a 4-byte
-// big-endian length and a WatchEvent. See sync/watch/frames.h for JSON.
+// big-endian length and a WatchEvent. See sync/wire/frames.h for JSON.
 
 #pragma once
 

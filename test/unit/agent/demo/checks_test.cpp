@@ -33,7 +33,7 @@ struct Spoiled {
   std::string name;
   Check check;
   std::function<void(History&)> spoil;
-  std::string detail;  // the detail of the result for this fault
+  std::string detail;  // the result's detail for this fault
 };
 
 class DemoChecksSpoiled : public testing::TestWithParam<Spoiled> {};
