@@ -1,5 +1,7 @@
 #include "agent/edge/forward/uplink.h"
 
+#include <utility>
+
 #include "agent/client/limited_client.h"
 #include "agent/edge/route/answer.h"
 #include "platform/log.h"

@@ -158,8 +158,9 @@ std::optional<std::string> current_of(const std::vector<ScopePtr>& scopes,
     if (cached == nullptr || scope->key().owner != owner) continue;
     const sync::wire::ScopeKind& kind = scope->cache().kind();
     auto json = sync::watch::cached_json(kind, *cached->bytes);
-    if (json) found = *std::move(json);
-    if (json && kind.encoding == sync::wire::Encoding::json) break;
+    if (!json) continue;
+    found = *std::move(json);
+    if (kind.encoding == sync::wire::Encoding::json) break;
   }
   return found;
 }

@@ -139,6 +139,7 @@ CheckResult check_journal(const History& history, const DemoSetup& setup) {
     return result;
   }
   std::vector<std::string> parts;
+  parts.reserve(kinds.size());
   for (const auto& [kind, count] : kinds) parts.push_back(std::to_string(count) + " " + kind);
   result.held = true;
   result.detail = join(parts, ", ");

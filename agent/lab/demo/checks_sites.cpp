@@ -85,6 +85,7 @@ CheckResult check_site_evicted_slowly(const History& history, const DemoSetup& s
   const auto nodes = setup.nodes_of(setup.first_site);
   const auto tainted = tainted_at(history, nodes, *cut);
   std::vector<DemoTime> times;
+  times.reserve(tainted.size());
   for (const auto& [node, at] : tainted) times.push_back(at);
   std::sort(times.begin(), times.end());
   const auto turn =

@@ -22,7 +22,7 @@ class Recorder {
   void note(LinkSeen seen) { keep(history_.links, std::move(seen)); }
   void note(NodeSeen seen) { keep(history_.nodes, std::move(seen)); }
   void note(PodSeen seen) { keep(history_.pods, std::move(seen)); }
-  void note(ReplicasSeen seen) { keep(history_.replicas, std::move(seen)); }
+  void note(ReplicasSeen seen) { keep(history_.replicas, seen); }
   void note(Mark mark) {
     mark.at = now();
     history_.marks.push_back(std::move(mark));

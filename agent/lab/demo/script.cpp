@@ -229,7 +229,7 @@ asio::awaitable<Status> DemoScript::kill_pod() {
   const Status killed =
       identity ? proc::signal_group(*identity, SIGKILL) : Status(fail(identity.error()));
   if (!killed) co_return killed;
-  const ProcessSeen victim = victims.front();
+  const ProcessSeen& victim = victims.front();
   Condition again = [this, victim](const ClusterSnapshot& /*snapshot*/) {
     const auto now = running(victim.node, victim.uid);
     return !now.empty() && now.front().pid != victim.pid;

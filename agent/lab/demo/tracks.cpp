@@ -82,6 +82,7 @@ std::vector<PodSeen> pods_of(const History& history, const std::string& node) {
     if (pod.node == node) found[pod.uid] = pod;
   }
   std::vector<PodSeen> pods;
+  pods.reserve(found.size());
   for (const auto& [uid, pod] : found) pods.push_back(pod);
   std::sort(pods.begin(), pods.end(), [](const PodSeen& left, const PodSeen& right) {
     return std::tie(right.owner, left.name) < std::tie(left.owner, right.name);

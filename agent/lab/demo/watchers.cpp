@@ -117,13 +117,14 @@ asio::awaitable<void> watch_pods(ApiClient& client, Recorder& recorder) {
   Direct source(client, clock);
   auto on_all = [&recorder](const std::vector<sync::Pod>& all) {
     std::vector<PodSeen> pods;
+    pods.reserve(all.size());
     for (const sync::Pod& pod : all) pods.push_back(seen_of(pod));
     recorder.record_pods(pods);
   };
   auto on_one = [&recorder](const sync::Pod& pod, bool gone) {
     PodSeen seen = seen_of(pod);
     seen.gone = gone;
-    recorder.note(std::move(seen));
+    recorder.note(seen);
   };
   Objects<sync::Pod> sink(on_all, on_one);
   agent::ListWatchTarget target{.path = "/api/v1/pods"};
