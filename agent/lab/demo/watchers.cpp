@@ -124,7 +124,7 @@ asio::awaitable<void> watch_pods(ApiClient& client, Recorder& recorder) {
   auto on_one = [&recorder](const sync::Pod& pod, bool gone) {
     PodSeen seen = seen_of(pod);
     seen.gone = gone;
-    recorder.note(seen);
+    recorder.note(std::move(seen));
   };
   Objects<sync::Pod> sink(on_all, on_one);
   agent::ListWatchTarget target{.path = "/api/v1/pods"};
@@ -147,7 +147,7 @@ asio::awaitable<void> watch_deployment(ApiClient& client, Recorder& recorder) {
     if (deployment.metadata.name != web_name) return;
     ReplicasSeen seen{.wanted = deployment.spec.replicas.value_or(1),
                       .ready = deployment.status.ready_replicas};
-    if (!gone) recorder.note(std::move(seen));
+    if (!gone) recorder.note(seen);
   };
   co_await watch_each<sync::Deployment>(client, recorder.clock(),
                                         "/apis/apps/v1/namespaces/default/deployments", note);
