@@ -28,6 +28,10 @@ namespace holdfast {
 
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
+// A table for people: each column is as wide as its widest cell, and two blanks separate columns.
+using TableRow = std::vector<std::string>;
+[[nodiscard]] std::string format_table(const std::vector<TableRow>& rows);
+
 [[nodiscard]] std::string to_lower(std::string_view text);
 
 // Compares ASCII letters without regard to case, as HTTP header names are compared.

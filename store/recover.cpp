@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <system_error>
 #include <vector>
 
@@ -10,54 +11,53 @@
 namespace holdfast::store {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uintmax_t checked_bytes_max = 8 << 20;  // takes about 50 ms from the page cache
 constexpr std::size_t kept_max = 3;
 
-fs::path with_suffix(const fs::path& file, std::string_view suffix) {
-  fs::path longer = file;
+std::filesystem::path with_suffix(const std::filesystem::path& file, std::string_view suffix) {
+  std::filesystem::path longer = file;
   longer += suffix;
   return longer;
 }
 
 // A clean close leaves no log.
-bool was_not_closed_cleanly(const fs::path& file) {
+bool was_not_closed_cleanly(const std::filesystem::path& file) {
   std::error_code ec;
-  const std::uintmax_t size = fs::file_size(with_suffix(file, "-wal"), ec);
+  const std::uintmax_t size = std::filesystem::file_size(with_suffix(file, "-wal"), ec);
   return !ec && size > 0;
 }
 
-Result<Database> open_if_intact(const fs::path& file, const DatabaseOptions& options,
+Result<Database> open_if_intact(const std::filesystem::path& file, const DatabaseOptions& options,
                                 const Schema& schema) {
   const bool suspicious = was_not_closed_cleanly(file);
   TRY(Database database, Database::open(file, options));
   std::error_code ec;
-  if (suspicious && fs::file_size(file, ec) <= checked_bytes_max) {
+  if (suspicious && std::filesystem::file_size(file, ec) <= checked_bytes_max) {
     if (auto sound = database.quick_check(); !sound) return fail(sound.error());
   }
   if (auto done = migrate(database, schema); !done) return fail(done.error());
   return database;
 }
 
-Status move_file(const fs::path& from, const fs::path& to) {
+Status move_file(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::error_code ec;
-  fs::rename(from, to, ec);
+  std::filesystem::rename(from, to, ec);
   if (!ec || ec == std::errc::no_such_file_or_directory) return {};
   return fail(Errc::unavailable, "move " + from.string() + ": " + ec.message(), ec);
 }
 
-void remove_database(const fs::path& file) {
+void remove_database(const std::filesystem::path& file) {
   std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(with_suffix(file, suffix), ignored);
+  for (const char* suffix : {"", "-wal", "-shm"})
+    std::filesystem::remove(with_suffix(file, suffix), ignored);
 }
 
 // Keeps only the `kept_max` newest damaged files, and always `newest`.
-void forget_older(const fs::path& file, std::int64_t newest) {
+void forget_older(const std::filesystem::path& file, std::int64_t newest) {
   const std::string start = file.filename().string() + ".damaged-";
   std::vector<std::int64_t> seconds;
   std::error_code ec;
-  for (const auto& entry : fs::directory_iterator(file.parent_path(), ec)) {
+  for (const auto& entry : std::filesystem::directory_iterator(file.parent_path(), ec)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(start)) continue;
     const auto number = parse_int<std::int64_t>(std::string_view(name).substr(start.size()));
@@ -71,14 +71,14 @@ void forget_older(const fs::path& file, std::int64_t newest) {
 
 }  // namespace
 
-Result<fs::path> set_aside(const fs::path& file, WallTime now) {
+Result<std::filesystem::path> set_aside(const std::filesystem::path& file, WallTime now) {
   using std::chrono::seconds;
   std::int64_t stamp = std::chrono::duration_cast<seconds>(now.time_since_epoch()).count();
-  fs::path target;
+  std::filesystem::path target;
   std::error_code ec;
   do {
     target = with_suffix(file, ".damaged-" + std::to_string(stamp++));
-  } while (fs::exists(target, ec));
+  } while (std::filesystem::exists(target, ec));
 
   // The log goes first: if only the log were left behind, it would be replayed into the new file.
   for (const char* suffix : {"-wal", "-shm", ""}) {
@@ -89,12 +89,12 @@ Result<fs::path> set_aside(const fs::path& file, WallTime now) {
   return target;
 }
 
-Result<Recovered> open_or_rebuild(const fs::path& file, const DatabaseOptions& options,
+Result<Recovered> open_or_rebuild(const std::filesystem::path& file, const DatabaseOptions& options,
                                   const Schema& schema, WallTime now) {
   auto opened = open_if_intact(file, options, schema);
   if (opened) return Recovered{*std::move(opened)};
   if (opened.error().code != Errc::corrupt) return fail(opened.error());
-  TRY(fs::path moved_to, set_aside(file, now));
+  TRY(std::filesystem::path moved_to, set_aside(file, now));
   TRY(Database fresh, open_if_intact(file, options, schema));
   return Recovered{std::move(fresh), Damage{std::move(moved_to), opened.error().what}};
 }

@@ -17,6 +17,12 @@ bool is_about_a_budget(const http::Response& response) {
   return status && sync::wire::budget_forbids(*status);
 }
 
+// A 429 is a server that sheds load, unless a PodDisruptionBudget refuses an eviction.
+bool is_healthy(const http::Response& response) {
+  if (response.status == 429) return is_about_a_budget(response);
+  return response.status < 500;
+}
+
 }  // namespace
 
 void add_options(config::Options& options, RequestLimits& limits) {
@@ -59,7 +65,9 @@ asio::awaitable<Result<http::Response>> LimitedClient::send_now(ApiRequest reque
                                                                 MonoTime deadline) {
   const http::Method method = request.method;
   auto response = co_await client_.send(std::move(request), streamed, deadline);
-  observer_(method, response ? response->status : 0);
+  observer_({.method = method,
+             .status = response ? response->status : 0,
+             .is_healthy = response && is_healthy(*response)});
   if (!response) co_return response;
   if (const auto pause = pause_of(*response, limits_.retry)) {
     log_warn("API server asks for a pause", {{"duration", format_duration(*pause)}});

@@ -51,9 +51,14 @@ class AlwaysPermitted final : public WritePermit {
 
 class LimitedClient final : public ApiCaller {
  public:
-  // Called after every request with its method and the answer's status, or 0 if there was no
-  // answer.
-  using Observer = std::function<void(http::Method method, int status)>;
+  struct Observation {
+    http::Method method;
+    int status;       // 0: there was no answer
+    bool is_healthy;  // the server did its work; not so for no answer, a 5xx or an overload's 429
+  };
+
+  // Called after every request.
+  using Observer = std::function<void(const Observation& observation)>;
 
   // All parameters except the limits are borrowed and must outlive this.
   LimitedClient(ApiClient& client, const RequestLimits& limits, WritePermit& permit,

@@ -21,7 +21,6 @@ constexpr std::string_view probe_target =
 constexpr std::string_view scheduler_probe_target = "/api/v1/namespaces?limit=1";
 
 constexpr Duration api_call_limit = std::chrono::seconds(10);
-constexpr Duration probe_pause = std::chrono::seconds(2);
 // The next leader waits for both: half a second each keeps a hand-over well below two seconds.
 constexpr Duration last_writes_limit = std::chrono::milliseconds(500);
 constexpr Duration release_limit = std::chrono::milliseconds(500);
@@ -80,7 +79,7 @@ Status CloudService::add_scheduler(asio::any_io_executor executor, const Cluster
   if (!plan_.scheduler) return {};
   SchedulerService::Hooks hooks{
       [this](const std::string& why) { lost_leadership(why); },
-      [this](http::Method method, int status) { metrics_.requested(method, status); }};
+      [this](const auto& request) { metrics_.requested(request.method, request.status); }};
   SchedulerService::Settings settings{*plan_.scheduler, plan_.scheduler_leader, settings_.requests};
   TRY(scheduler_, SchedulerService::make(std::move(executor), std::move(settings), access,
                                          *clients_.memory, clock_, std::move(hooks)));
@@ -106,13 +105,13 @@ CloudService::CloudService(asio::any_io_executor executor, const CloudSettings& 
                            [this](const std::string& why) { lost_leadership(why); }})),
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
-               clock, [this](http::Method method, int status) { requested(method, status); }),
+               clock, [this](const auto& request) { requested(request); }),
       writer_(executor, limited_, plan_.rules, clock, random_, clients_.provider.get()),
       lifecycle_(executor, controller_, *this, clock,
                  {.at_once = static_cast<std::size_t>(settings_.concurrent_node_updates)},
                  &metrics_),
       feeds_(*this, *clients_.memory, clock, random_,
-             {[this] { note_answer(); }, [this] { note_failure(); },
+             {[this] { feeds_changed(); }, [this] { note_failure(); },
               [this](std::string_view kind) { metrics_.skipped(kind); }},
              encoding_of(settings_, plan_)),
       endpoints_(executor, pages()),
@@ -170,7 +169,7 @@ std::string CloudService::metrics() {
 
 Status CloudService::start() {
   if (auto listening = endpoints_.listen(settings_.endpoints); !listening) return listening;
-  tasks_.spawn("probe", probe_while_lost());
+  tasks_.spawn("probe", probe());
   if (plan_.lifecycle()) start_lifecycle();
   if (scheduler_) scheduler_->start();
   feeds_.start(tasks_);
@@ -207,14 +206,9 @@ asio::awaitable<lifecycle::Outcome> CloudService::perform(lifecycle::Effect effe
   co_return co_await writer_.perform(std::move(effect));
 }
 
-// A 5xx counts as a failure: the server answers, but is not healthy.
-void CloudService::requested(http::Method method, int status) {
-  metrics_.requested(method, status);
-  if (status == 0 || status >= 500) {
-    note_failure();
-  } else {
-    note_answer();
-  }
+void CloudService::requested(const LimitedClient::Observation& request) {
+  metrics_.requested(request.method, request.status);
+  request.is_healthy ? note_answer() : note_failure();
 }
 
 void CloudService::note_answer() {
@@ -230,10 +224,15 @@ void CloudService::note_answer() {
   start_if_ready();
 }
 
+void CloudService::feeds_changed() {
+  if (scheduler_) scheduler_->feeds_changed();
+  if (!needs_.out_of_memory()) start_if_ready();
+}
+
 void CloudService::note_failure() {
   if (scheduler_) scheduler_->feeds_changed();
   if (contact_.is_lost()) return;
-  contact_.note_failure();
+  contact_.note_failure(clock_.mono());
   log_warn("evictions paused",
            {{"reason", needs_.out_of_memory() ? "a list exceeds --heap-max"
                                               : "the API server does not answer"}});
@@ -266,17 +265,17 @@ void CloudService::lost_leadership(const std::string& why) {
   if (give_up_) give_up_();
 }
 
-// While requests fail, something has to be asked: a watch that died silently would never end that.
-asio::awaitable<void> CloudService::probe_while_lost() {
+asio::awaitable<void> CloudService::probe() {
   while (true) {
-    if (!contact_.is_lost()) {
-      co_await contact_changed_.wait();
+    const MonoTime due = contact_.probe_due();
+    if (due > clock_.mono()) {
+      (void)co_await contact_changed_.wait_until(due);
       continue;
     }
-    co_await loop::sleep_until(clock_.mono() + probe_pause);
     const auto target = plan_.lifecycle() ? probe_target : scheduler_probe_target;
-    ApiRequest probe{.target = std::string(target)};
-    (void)co_await send(std::move(probe), false);
+    ApiRequest request{.target = std::string(target)};
+    contact_.note_probe(clock_.mono());
+    (void)co_await limited_.send(std::move(request), false, contact_.probe_limit());
   }
 }
 

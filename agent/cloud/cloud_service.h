@@ -74,12 +74,13 @@ class CloudService final : public proc::Service, public ListWatchSource, public 
   template <class T>
   void feed_lifecycle();
   [[nodiscard]] Status complete() const;
-  void requested(http::Method method, int status);
+  void requested(const LimitedClient::Observation& request);
+  void feeds_changed();
   void note_answer();
   void note_failure();
   void start_if_ready();
   void lost_leadership(const std::string& why);
-  asio::awaitable<void> probe_while_lost();
+  asio::awaitable<void> probe();
 
   CloudSettings settings_;
   CloudPlan plan_;

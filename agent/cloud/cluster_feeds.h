@@ -23,7 +23,7 @@ class ClusterFeeds {
  public:
   using Name = std::pair<std::string, std::string>;  // namespace and name
   struct Hooks {
-    std::function<void()> heard;                         // an answer or event arrived
+    std::function<void()> heard;                         // a list or an event arrived
     std::function<void()> refused;                       // a list exceeds the memory limit
     std::function<void(std::string_view kind)> skipped;  // an object that could not be read
   };

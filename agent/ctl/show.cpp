@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "platform/terminal.h"
+#include "platform/text.h"
 #include "platform/time.h"
 #include "sync/objects/version.h"
 #include "sync/wire/codec.h"
@@ -14,25 +15,7 @@ namespace {
 
 namespace json = sync::json;
 
-using Row = std::vector<std::string>;
-
-// Each column is as wide as its widest cell; two blanks separate columns.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      text += row[i];
-      if (i + 1 < row.size()) text.append(widths[i] - row[i].size() + 2, ' ');
-    }
-    text += '\n';
-  }
-  return text;
-}
+using Row = TableRow;
 
 // The value at `path`; null if any part of it is missing.
 const json::value* dig(const json::value& value, std::initializer_list<std::string_view> path) {
@@ -118,7 +101,7 @@ std::string journal_table(const json::array& records) {
     rows.push_back({text_of(record, {"seq"}), text_of(record, {"at"}), text_of(record, {"kind"}),
                     text_of(record, {"subject"}), text_of(record, {"what"})});
   }
-  return table(rows);
+  return format_table(rows);
 }
 
 std::string toleration_line(const sync::Toleration& toleration) {
@@ -178,7 +161,7 @@ Result<std::string> show_status(std::string_view document) {
   rows.push_back({"flash", text_of(status, {"flash", "bytes_written"}) + " bytes written, " +
                                text_of(status, {"flash", "database_bytes_written"}) +
                                " of them pages of databases"});
-  return table(rows);
+  return format_table(rows);
 }
 
 Result<std::string> show_objects(std::string_view document) {
@@ -189,7 +172,7 @@ Result<std::string> show_objects(std::string_view document) {
                     text_of(object, {"metadata", "creationTimestamp"}),
                     text_of(object, {"status", "phase"})});
   }
-  return table(rows);
+  return format_table(rows);
 }
 
 Result<std::string> show_journal(std::string_view document) {
@@ -276,7 +259,8 @@ Result<std::string> show_ready(std::string_view ready) {
     }
     if (!row.front().empty()) rows.push_back(row);
   }
-  std::string text = table(rows) + std::to_string(count) + " of " + std::to_string(pods.size()) +
+  std::string text = format_table(rows) + std::to_string(count) + " of " +
+                     std::to_string(pods.size()) +
                      " pods would come back after a reboot without the cloud.\n";
   if (images_unknown) {
     text +=

@@ -8,9 +8,10 @@ constexpr Duration pods_request_limit = std::chrono::seconds(10);
 
 }  // namespace
 
-ApiPodSource::ApiPodSource(asio::any_io_executor executor, std::string node_name, ApiClient& client,
-                           const Clock& clock)
+ApiPodSource::ApiPodSource(asio::any_io_executor executor, std::string node_name,
+                           std::string selector, ApiClient& client, const Clock& clock)
     : node_name_(std::move(node_name)),
+      selector_(std::move(selector)),
       client_(client),
       clock_(clock),
       random_(Random::from_entropy()),
@@ -23,7 +24,9 @@ ApiPodSource::ApiPodSource(asio::any_io_executor executor, std::string node_name
       tasks_(std::move(executor)) {}
 
 void ApiPodSource::start() {
-  ListWatchTarget target{.path = "/api/v1/pods", .field_selector = "spec.nodeName=" + node_name_};
+  ListWatchTarget target{.path = "/api/v1/pods",
+                         .label_selector = selector_,
+                         .field_selector = "spec.nodeName=" + node_name_};
   target.reflector.backoff = local_backoff();
   tasks_.spawn("watch pods", run_list_watch(std::move(target), *this, pods_, clock_, random_));
 }

@@ -16,8 +16,9 @@ namespace holdfast::agent::node {
 class ApiPodSource final : public PodSource, private ListWatchSource {
  public:
   // `client` and `clock` are borrowed and outlive it.
-  ApiPodSource(asio::any_io_executor executor, std::string node_name, ApiClient& client,
-               const Clock& clock);
+  // `selector` is a label selector: the source has no other pods; empty: all of the node.
+  ApiPodSource(asio::any_io_executor executor, std::string node_name, std::string selector,
+               ApiClient& client, const Clock& clock);
 
   // Begins to list and watch.
   void start();
@@ -39,6 +40,7 @@ class ApiPodSource final : public PodSource, private ListWatchSource {
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
 
   std::string node_name_;
+  std::string selector_;
   ApiClient& client_;
   const Clock& clock_;
   Random random_;

@@ -5,6 +5,7 @@
 //   PodWorkers     keeps these pods running, with a Runtime, and adopts those of an earlier run
 //   ApiStatusSink  sends the pods' statuses, Events and deletions to the API (a StatusSink)
 //   NodeReporter   registers the node and posts its status; LeaseRenewer renews its lease
+//   KubeletApi     serves logs to the API server, if it is known who that is
 //   Pressure       whether the node runs short of memory, disk or process ids
 //
 // Threading: the loop's thread only.
@@ -18,6 +19,7 @@
 #include "agent/client/limited_client.h"
 #include "agent/node/api_pod_source.h"
 #include "agent/node/api_status_sink.h"
+#include "agent/node/kubelet/kubelet_api.h"
 #include "agent/node/lease_renewer.h"
 #include "agent/node/node_reporter.h"
 #include "agent/node/options.h"
@@ -54,6 +56,7 @@ class NodeAgent final : public proc::Service {
     std::unique_ptr<StateDir> state;
     std::unique_ptr<Runtime> runtime;
     std::unique_ptr<Pressure> pressure;
+    std::unique_ptr<KubeletApi> kubelet;
     std::unique_ptr<ApiClient> client;
     std::unique_ptr<ApiClient> heartbeat_client;
     sync::Node node;
@@ -74,6 +77,7 @@ class NodeAgent final : public proc::Service {
   PodWorkers workers_;
   NodeReporter reporter_;
   LeaseRenewer lease_;
+  std::unique_ptr<KubeletApi> kubelet_;  // null: not served
   std::string node_name_;
   loop::Tasks tasks_;
 };

@@ -8,7 +8,9 @@
 #include "platform/fs/file.h"
 #include "platform/text.h"
 #include "platform/version.h"
+#include "sync/objects/quantity.h"
 #include "sync/wire/codec.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::node {
 namespace {
@@ -72,6 +74,38 @@ Status add_labels(sync::ObjectMeta& metadata, const std::string& labels) {
   return {};
 }
 
+// Resources that every node has; others would need a device plugin.
+constexpr std::string_view known_resources[] = {"cpu", "memory", "pods", "ephemeral-storage"};
+
+Status set_capacity(sync::NodeStatus& status, const std::string& capacity) {
+  for (const std::string_view each : split(capacity, ',')) {
+    if (each.empty()) continue;
+    const std::string flag = "--node-capacity: \"" + std::string(each) + "\"";
+    const std::size_t equals = each.find('=');
+    if (equals == each.npos) return fail(Errc::invalid, flag + " is not RESOURCE=QUANTITY");
+    const std::string_view name = each.substr(0, equals);
+    if (std::find(std::begin(known_resources), std::end(known_resources), name) ==
+        std::end(known_resources)) {
+      return fail(Errc::invalid, flag + ": not cpu, memory, pods or ephemeral-storage");
+    }
+    const auto quantity = sync::objects::Quantity::parse(each.substr(equals + 1));
+    if (!quantity) return fail(flag, quantity.error());
+    status.capacity.set(std::string(name), std::string(each.substr(equals + 1)));
+  }
+  return {};
+}
+
+// The model has no member for it.
+sync::json::object kubelet_endpoint(std::uint16_t port) {
+  return {{"daemonEndpoints", {{"kubeletEndpoint", {{"Port", port}}}}}};
+}
+
+std::int64_t kubelet_port_of(const sync::NodeStatus& status) {
+  if (status.unknown_fields.empty()) return 0;
+  return sync::wire::dig_int(*status.unknown_fields.get(),
+                             {"daemonEndpoints", "kubeletEndpoint", "Port"});
+}
+
 }  // namespace
 
 std::vector<sync::NodeCondition> conditions_under(const std::vector<std::string>& pressed) {
@@ -113,6 +147,7 @@ Result<sync::Node> make_node(const NodeFlags& flags, const Machine& machine, Wal
   status.capacity.set("cpu", std::to_string(machine.cpus));
   status.capacity.set("memory", std::to_string(machine.memory_bytes / 1024) + "Ki");
   status.capacity.set("pods", "110");  // the kubelet's own default
+  if (auto set = set_capacity(status, flags.capacity); !set) return fail(set.error());
   status.allocatable = status.capacity;
   status.conditions = conditions_under({});
   for (sync::NodeCondition& made : status.conditions) {
@@ -120,11 +155,15 @@ Result<sync::Node> make_node(const NodeFlags& flags, const Machine& machine, Wal
     made.last_transition_time = now;
   }
   for (const auto& [type, address] :
-       {std::pair{"InternalIP", std::string("127.0.0.1")}, std::pair{"Hostname", name}}) {
+       {std::pair{"InternalIP", flags.address}, std::pair{"Hostname", name}}) {
     sync::NodeAddress made;
     made.type = type;
     made.address = address;
     status.addresses.push_back(std::move(made));
+  }
+  if (flags.kubelet_port != 0) {
+    status.unknown_fields = sync::UnknownFields(
+        std::make_shared<const sync::json::object>(kubelet_endpoint(flags.kubelet_port)));
   }
   status.node_info.kernel_version = machine.kernel_version;
   status.node_info.os_image = machine.os_image;
@@ -142,6 +181,7 @@ bool needs_status(const sync::Node& seen, const sync::NodeStatus& ours) {
       return true;
     }
   }
+  if (kubelet_port_of(ours) != kubelet_port_of(seen.status)) return true;
   return seen.status.capacity != ours.capacity || seen.status.addresses != ours.addresses;
 }
 

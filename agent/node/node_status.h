@@ -27,11 +27,14 @@ struct Machine {
 // What distinguishes this node from others on the same machine.
 struct NodeFlags {
   std::string name;
-  std::string labels;  // "a=b,c=d"; they override the well-known ones
+  std::string labels;                 // "a=b,c=d"; they override the well-known ones
+  std::string capacity = {};          // "cpu=4,pods=110"; it overrides the machine's
+  std::string address = "127.0.0.1";  // the InternalIP
+  std::uint16_t kubelet_port = 0;     // of the kubelet's API at this address; 0: not served
 };
 
 // The Node to register, without the version of the container runtime. Errors: invalid, naming the
-// label.
+// label or the resource.
 [[nodiscard]] Result<sync::Node> make_node(const NodeFlags& flags, const Machine& machine,
                                            WallTime now);
 

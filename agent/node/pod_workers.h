@@ -42,6 +42,10 @@ class PodWorkers {
   asio::awaitable<void> run();
   void stop();
 
+  // The known pod of that name; null if there is none. Valid until control returns to the loop.
+  [[nodiscard]] const sync::Pod* find(std::string_view name_space, std::string_view name) const {
+    return rules_.find(name_space, name);
+  }
   // The number of known pods, and of pods with reports that are still to be sent.
   [[nodiscard]] std::size_t pods() const { return rules_.size(); }
   [[nodiscard]] std::size_t reports_pending() const { return sender_.pending(); }

@@ -9,8 +9,11 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "platform/fs/file.h"
+#include "platform/proc/identity.h"
 #include "platform/result.h"
 #include "platform/time.h"
 #include "sync/runtime/actions.h"
@@ -19,6 +22,13 @@
 namespace holdfast::agent::node {
 
 namespace asio = boost::asio;
+
+// Where one attempt to run a container has its output, and the process that runs it.
+struct ContainerRun {
+  fs::Path log;                                       // missing if nothing was written
+  fs::Path log_times;                                 // when it was written: process/log_times.h
+  std::optional<proc::ProcessIdentity> process = {};  // while it runs
+};
 
 class Runtime {
  public:
@@ -44,6 +54,11 @@ class Runtime {
   // All attempts as of the last refresh() or start(). Valid until the next call of a non-const
   // function.
   [[nodiscard]] virtual const sync::runtime::ObservedPods& observed() const = 0;
+
+  // One attempt of observed(). Nothing if it is not known, or if the runtime keeps no output.
+  [[nodiscard]] virtual std::optional<ContainerRun> find(const std::string& uid,
+                                                         const std::string& container,
+                                                         std::int32_t number) const = 0;
 
   // Updates observed() for the attempts that may have changed.
   virtual void refresh(MonoTime now) = 0;

@@ -9,7 +9,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # CCACHE_SLOPPINESS is needed for precompiled headers, CCACHE_BASEDIR for cache hits across
+  # CCACHE_SLOPPINESS is needed for the tests' precompiled header, CCACHE_BASEDIR for cache hits across
   # checkouts. With CCACHE_DEPEND a cache miss needs no separate preprocessor run.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
@@ -36,7 +36,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wduplicated-cond -Wduplicated-branches -Wlogical-op
     # Files that are compiled together (together.cmake) are included like headers. GCC then warns of
     # types in anonymous namespaces and of names that shadow those of another file.
-    $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>
+    $<IF:$<BOOL:$<TARGET_PROPERTY:HOLDFAST_TOGETHER>>,-Wno-subobject-linkage,-Wshadow>
     # A false positive of GCC 12 for the coroutine frames that Asio recycles.
     -Wno-mismatched-new-delete
     # Some casts are needed only on 64-bit machines, some only on 32-bit ones: check the former.
@@ -69,20 +69,6 @@ if(HOLDFAST_SANITIZE)
 else()
   target_compile_options(holdfast_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
-
-# holdfast_precompile(TARGET HEADER...): precompiles headers that most of the target's files include.
-# Only in sanitizer builds with clang: GCC's optimizer would report warnings in precompiled system
-# headers as ours. With HOLDFAST_TOGETHER the files of a folder are also compiled together. Installed
-# programs are never built that way, because the linker takes whole object files from an archive and
-# so would include unused neighbours; their builds find a file that forgets an include.
-function(holdfast_precompile target)
-  if(HOLDFAST_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    target_precompile_headers(${target} PRIVATE ${ARGN})
-  endif()
-  if(HOLDFAST_TOGETHER)
-    holdfast_compile_together(${target})
-  endif()
-endfunction()
 
 find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT CMAKE_CROSSCOMPILING)

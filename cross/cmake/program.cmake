@@ -1,9 +1,19 @@
-# holdfast_program(NAME SOURCE): adds a program that is shipped. The release preset also puts a
+# holdfast_library(NAME): adds a library of the product. With HOLDFAST_TOGETHER the files of a folder are compiled
+# together. Installed programs are never built that way, because the linker takes whole object files from an archive
+# and so would include unused neighbours; their builds find a file that forgets an include.
+function(holdfast_library name)
+  add_library(${name} STATIC)
+  if(HOLDFAST_TOGETHER)
+    holdfast_compile_together(${name})
+  endif()
+endfunction()
+
+# holdfast_program(NAME SOURCE LIBRARY): adds a program that is shipped. The release preset also puts a
 # stripped copy into bin/stripped; the file in bin keeps its symbols.
 
-function(holdfast_program name source)
+function(holdfast_program name source library)
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE holdfast_agent)
+  target_link_libraries(${name} PRIVATE ${library})
   if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
     set(stripped ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/stripped)
     add_custom_command(TARGET ${name} POST_BUILD

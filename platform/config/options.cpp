@@ -100,11 +100,14 @@ struct Options::Impl {
 
   using Group = std::map<std::string, Option>;
 
-  void add(const std::string& name, std::string shown, std::string help, Setter set) {
+  void add(const std::string& name, std::string shown, std::string help, Setter set,
+           bool is_list = false) {
     CLI::Option* flag = current->add_option_function<Words>(
         "--" + name, [](const Words&) {}, std::move(help));
     flag->default_str(std::move(shown))->expected(1);
     flag->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    // Otherwise CLI11 also takes the arguments without a flag that follow the value.
+    flag->allow_extra_args(is_list);
     groups[current->get_name()][name] = {std::move(set), flag};
   }
 
@@ -202,8 +205,9 @@ void Options::add(const std::string& name, Duration& field, std::string help) {
   impl_->add(name, format_duration(field), std::move(help), one_word(field, read_duration));
 }
 void Options::add(const std::string& name, Words& field, std::string help) {
-  impl_->add(name, join(field, ","), std::move(help),
-             [&field](const Words& words) { return set_list(field, words); });
+  impl_->add(
+      name, join(field, ","), std::move(help),
+      [&field](const Words& words) { return set_list(field, words); }, true);
 }
 
 void Options::retire(const std::string& name, std::string advice) {
@@ -240,6 +244,22 @@ Result<Parsed> Options::parse(int argc, const char* const* argv) {
   if (auto applied = impl_->apply_file(chosen); !applied) return fail(applied.error());
   if (auto applied = Impl::apply_flags(chosen); !applied) return fail(applied.error());
   return parsed;
+}
+
+Status Options::set(const std::string& name, const Words& values) {
+  const Impl::Group& own = impl_->groups[impl_->app.get_name()];
+  const auto found = own.find(name);
+  if (found == own.end()) return fail(Errc::not_found, "there is no option --" + name);
+  return found->second.set(values);
+}
+
+Words Options::names() const {
+  Words names;
+  for (const auto& [name, option] : impl_->groups[impl_->app.get_name()]) {
+    const bool is_retired = option.flag->get_group().empty();
+    if (!is_retired) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace holdfast::config

@@ -61,6 +61,13 @@ class Options {
   // Errors: invalid, naming the flag or the line of the file that is wrong, and why.
   [[nodiscard]] Result<Parsed> parse(int argc, const char* const* argv);
 
+  // Sets one of the program's own options, not one of a subcommand, as an entry of the file does.
+  // Errors: not_found (no such option); invalid (the value; the text does not name the option).
+  [[nodiscard]] Status set(const std::string& name, const std::vector<std::string>& values);
+
+  // The names of the options that set() knows, sorted, without the retired ones.
+  [[nodiscard]] std::vector<std::string> names() const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

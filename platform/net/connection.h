@@ -65,6 +65,10 @@ class Connection {
   // Closes both directions at once; pending operations fail with `cancelled`.
   virtual void close() = 0;
 
+  // Like close(), but the peer sees a reset (RST), and bytes that it has not yet received are
+  // dropped. A connection that cannot reset its peer only closes.
+  virtual void reset() { close(); }
+
   // For an idle connection: whether, as far as is known locally, the peer has neither closed it nor
   // sent anything. A single unread byte makes it false.
   [[nodiscard]] virtual bool seems_open() = 0;

@@ -102,6 +102,13 @@ class StreamConnection final : public Connection {
     socket().close(ignored);
   }
 
+  void reset() override {
+    // A socket that does not linger is closed by a reset.
+    boost::system::error_code ignored;
+    socket().set_option(asio::socket_base::linger(true, 0), ignored);
+    close();
+  }
+
   [[nodiscard]] bool seems_open() override { return !has_unread() && net::seems_open(socket()); }
 
   [[nodiscard]] const Peer& peer() const override { return peer_; }

@@ -249,6 +249,17 @@ asio::awaitable<Result<tcp::socket>> connect_tcp(HostPort to, MonoTime deadline)
   co_return socket;
 }
 
+// A socket that was created in the namespace.
+Result<tcp::socket> open_inside(const NetworkNamespace& where, const tcp::endpoint& to,
+                                const asio::any_io_executor& executor) {
+  const InsideNamespace inside(&where);
+  tcp::socket socket(executor);
+  error_code ec;
+  socket.open(to.protocol(), ec);
+  if (ec) return fail(loop::to_error(ec, "socket"));
+  return socket;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor, const HostPort& at,
@@ -300,6 +311,31 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
   made->set_protocol(tls::agreed_protocol(made->stream().native_handle()));
   std::unique_ptr<Connection> connection = std::move(made);
   co_return connection;
+}
+
+asio::awaitable<Result<std::unique_ptr<Connection>>> connect_inside(
+    std::shared_ptr<const NetworkNamespace> where, HostPort to, MonoTime deadline) {
+  if (!where) co_return co_await connect(std::move(to), nullptr, deadline);
+  error_code ec;
+  const auto address = asio::ip::make_address(to.host, ec);
+  if (ec) co_return fail(Errc::invalid, "connect to " + to.text() + ": not an IP address", ec);
+  const tcp::endpoint endpoint(address, to.port);
+  const auto executor = co_await asio::this_coro::executor;
+  CO_TRY(tcp::socket socket, open_inside(*where, endpoint, executor));
+  Deadline limit(socket, true);
+  limit.set(deadline);
+  co_await socket.async_connect(endpoint, loop::into(ec));
+  loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
+  if (ec && limit.passed()) {
+    co_return fail(Errc::timeout, "connect to " + to.text() + ": deadline passed");
+  }
+  if (ec) co_return fail(loop::to_error(ec, "connect to " + to.text()));
+  limit.set(MonoTime::max());
+  tune(socket);
+  Peer peer = peer_of(socket);
+  std::unique_ptr<Connection> plain =
+      std::make_unique<StreamConnection<tcp::socket>>(std::move(socket), std::move(peer));
+  co_return plain;
 }
 
 }  // namespace holdfast::net

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "platform/net/connection.h"
+#include "platform/net/network_namespace.h"
 #include "platform/tls/context.h"
 
 namespace holdfast::net {
@@ -62,5 +63,10 @@ class Listener {
 asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
     HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
     std::span<const std::string_view> protocols = {});
+
+// Connects over plain TCP in a network namespace; null stands for our own. In another one, the host
+// must be an IP address. Errors: invalid (not an IP address), timeout, unavailable.
+asio::awaitable<Result<std::unique_ptr<Connection>>> connect_inside(
+    std::shared_ptr<const NetworkNamespace> where, HostPort to, MonoTime deadline);
 
 }  // namespace holdfast::net

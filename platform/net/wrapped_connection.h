@@ -21,6 +21,7 @@ class WrappedConnection : public Connection {
   void shutdown_write() override { inner_->shutdown_write(); }
   void expires_at(MonoTime deadline) override { inner_->expires_at(deadline); }
   void close() override { inner_->close(); }
+  void reset() override { inner_->reset(); }
   [[nodiscard]] bool seems_open() override { return inner_->seems_open(); }
   [[nodiscard]] const Peer& peer() const override { return inner_->peer(); }
   void confirm_owner() override { inner_->confirm_owner(); }

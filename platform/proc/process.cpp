@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -40,6 +42,8 @@ struct Prepared {
   const char* working_directory;
   const char* log;
   Descriptor input;  // if it is not open, /dev/null is used
+  std::optional<StandardStreams> streams;
+  bool ends_with_parent;
 };
 
 bool has_nul(const std::string& text) { return text.find('\0') != text.npos; }
@@ -77,12 +81,12 @@ std::vector<std::string> candidates_for(const SpawnPlan& plan) {
 
 // Closes all descriptors but `kept`, which is sorted, and does so before waiting: an inherited
 // descriptor of a locked file would keep the lock if the parent dies while the child waits.
-void close_all_but(const std::array<int, 3>& kept) {
+void close_all_but(const std::array<int, 6>& kept) {
   unsigned from = 3;
   bool done = true;
   for (const int number : kept) {
-    if (number < 3) continue;  // not open
     const auto keep = static_cast<unsigned>(number);
+    if (number < 3 || keep < from) continue;  // not open, or named before
     if (keep > from) done = ::syscall(SYS_close_range, from, keep - 1, 0U) == 0 && done;
     from = keep + 1;
   }
@@ -102,7 +106,14 @@ void reset_signals() {
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+bool use_streams(const StandardStreams& streams) {
+  if (streams.is_terminal && ::ioctl(streams.input, TIOCSCTTY, 0) != 0) return false;
+  return ::dup2(streams.input, STDIN_FILENO) >= 0 && ::dup2(streams.output, STDOUT_FILENO) >= 0 &&
+         ::dup2(streams.error, STDERR_FILENO) >= 0;
+}
+
 bool redirect(const Prepared& prepared) {
+  if (prepared.streams) return use_streams(*prepared.streams);
   const int input =
       prepared.input.is_open() ? prepared.input.get() : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int output = ::open(prepared.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -123,10 +134,13 @@ void run_program(const Prepared& prepared) {
 }
 
 [[noreturn]] void become(const Prepared& prepared, int gate, int report) {
-  std::array<int, 3> kept{gate, report, prepared.input.get()};
+  const StandardStreams streams = prepared.streams.value_or(StandardStreams());
+  std::array<int, 6> kept{gate,          report,         prepared.input.get(),
+                          streams.input, streams.output, streams.error};
   std::sort(kept.begin(), kept.end());
   close_all_but(kept);
   (void)::setsid();
+  if (prepared.ends_with_parent) (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
   char opened = 0;
   ssize_t count = 0;
   do {
@@ -198,8 +212,9 @@ Result<Launch> Launch::prepare(const SpawnPlan& plan) {
   if (!plan.input.empty()) {
     TRY(input, anonymous_file(plan.input));
   }
-  const Prepared prepared{candidates_for(plan),           pointers(plan.argv), pointers(plan.env),
-                          plan.working_directory.c_str(), plan.log.c_str(),    std::move(input)};
+  const Prepared prepared{
+      candidates_for(plan), pointers(plan.argv), pointers(plan.env), plan.working_directory.c_str(),
+      plan.log.c_str(),     std::move(input),    plan.streams,       plan.ends_with_parent};
   TRY(Ends gate, make_gate());
   TRY(Ends report, make_pipe());
   const pid_t child = ::fork();

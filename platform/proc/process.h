@@ -1,16 +1,17 @@
-// Starts programs that run independently of us: they outlive us and share only their log file with
-// us.
+// Starts programs that run independently of us: they outlive us, unless that is not wanted, and
+// share only their log file, or the streams that they were given, with us.
 //
 // The new process leads its own session and process group. Standard input is a fixed text or
-// /dev/null, standard output and error are appended to a log file, all signals have their default
-// action, and no other descriptor is inherited. The program is executed directly, never by a shell.
-// Calls block briefly; any thread.
+// /dev/null, standard output and error are appended to a log file (or all three are given), all
+// signals have their default action, and no other descriptor is inherited. The program is executed
+// directly, never by a shell. Calls block briefly; any thread.
 
 #pragma once
 
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,24 @@
 
 namespace holdfast::proc {
 
+// Open descriptors that become standard input, output and error. They are borrowed until prepare()
+// returns.
+struct StandardStreams {
+  int input = -1;
+  int output = -1;
+  int error = -1;
+  bool is_terminal = false;  // `input` is one, and becomes the controlling terminal
+};
+
 struct SpawnPlan {
   std::vector<std::string> argv;  // argv[0] is looked up in the PATH of `env` unless it has a '/'
   std::vector<std::string> env = {};  // "NAME=value": the whole environment
   std::filesystem::path working_directory = "/";
-  std::string input = {};                   // its standard input; not visible to other users
-  std::filesystem::path log = "/dev/null";  // created with mode 0600, appended to
+  std::string input = {};                       // its standard input; not visible to other users
+  std::filesystem::path log = "/dev/null";      // created with mode 0600, appended to
+  std::optional<StandardStreams> streams = {};  // in place of `input` and `log`
+  // It is killed when the thread that starts it ends, also if that one crashes.
+  bool ends_with_parent = false;
 };
 
 // A new process whose identity is known but which waits before it executes the program. Between

@@ -91,6 +91,9 @@ void Controller::take(const Now& now, const Changed<Pod>& pod, Effects& effects)
   if (enabled_.taint_eviction) {
     append(effects, eviction_.set_pod(now.mono, now.wall, before ? &*before : nullptr, facts));
   }
+  const bool became_ready = before && before->uid == facts.uid && before->ready != Truth::yes &&
+                            facts.ready == Truth::yes;
+  if (became_ready) fleet_.pod_became_ready(now.mono, facts.node);
   const NodeFacts* node = enabled_.pod_binding ? fleet_.node(facts.node) : nullptr;
   if (node != nullptr) binder_.consider(*node, facts, effects);
   const bool assigned =
@@ -124,15 +127,21 @@ void Controller::take(const Now& /*now*/, const Removed<DaemonSet>& set, Effects
 
 void Controller::take(const Now& now, const ContactRestored& /*restored*/, Effects& /*effects*/) {
   fleet_.restart_graces(now.mono);
-  evictions_paused_until_ = now.mono + options_.monitor_grace;
+  // What the lists bring within a period still counts as contact.
+  evictions_paused_until_ = now.mono + options_.monitor_grace + options_.monitor_period;
 }
 
 // All machines are asked first. Their intents are expanded afterwards, in the same order.
 void Controller::take(const Now& now, const TimePassed& /*passed*/, Effects& effects) {
-  const bool evicts = now.mono >= evictions_paused_until_;
+  const bool is_pass = has_passes() && now.mono >= next_pass_;
+  // A pause ends with a pass: it finds the nodes that are still silent, and perhaps all zones down,
+  // before anything is evicted.
+  const bool is_over = evictions_paused_until_ && now.mono >= *evictions_paused_until_;
+  if (is_over && (is_pass || !has_passes())) evictions_paused_until_.reset();
+  const bool evicts = !evictions_paused_until_;
   Intents of_pass;
   Effects maintenance;
-  if (has_passes() && now.mono >= next_pass_) {
+  if (is_pass) {
     next_pass_ = now.mono + options_.monitor_period;
     ++passes_;
     if (enabled_.node_lifecycle) {
@@ -152,10 +161,11 @@ void Controller::take(const Now& now, const TimePassed& /*passed*/, Effects& eff
 }
 
 MonoTime Controller::deadline() const {
+  if (evictions_paused_until_ && has_passes()) return next_pass_;
   MonoTime next = MonoTime::max();
   if (enabled_.node_lifecycle) next = fleet_.next_drain();
   if (enabled_.taint_eviction) next = std::min(next, eviction_.next());
-  next = std::max(next, evictions_paused_until_);
+  if (evictions_paused_until_) next = std::max(next, *evictions_paused_until_);
   return has_passes() ? std::min(next, next_pass_) : next;
 }
 
@@ -167,7 +177,7 @@ Effects Controller::maintain(const Now& now) {
     if (const NodeFacts* node = fleet_.node(name)) reconcile(now, *node, effects);
   }
   for (auto& [name, patch] : std::exchange(label_retries_, {})) effects.emplace_back(patch);
-  if (now.mono < evictions_paused_until_) return effects;
+  if (evictions_paused_until_) return effects;
   append(effects, out_of_service_.pass(pods_));
   append(effects, provider_check_.pass(now.mono));
   return effects;

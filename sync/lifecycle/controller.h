@@ -36,7 +36,8 @@ struct EnabledControllers {
 };
 
 // The API server was unreachable and answers again. Heartbeats that were missed in that time do
-// not count, and nothing is evicted for one grace period, so that healthy nodes can report first.
+// not count, and nothing is evicted for one grace period and one monitor period: healthy nodes can
+// report first, and a pass decides about all others together.
 struct ContactRestored {};
 
 using control::Changed;
@@ -137,7 +138,7 @@ class Controller {
   std::map<std::string, std::string> run_of_;  // by key of a pod with an effect in flight: its node
   MonoTime next_pass_ = MonoTime::min();
   std::uint64_t passes_ = 0;
-  MonoTime evictions_paused_until_ = MonoTime::min();
+  std::optional<MonoTime> evictions_paused_until_;  // and on to the next pass
   MonoTime deadline_ = MonoTime::min();  // of the last step
 };
 

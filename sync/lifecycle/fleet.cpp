@@ -5,6 +5,7 @@
 
 #include "platform/check.h"
 #include "sync/lifecycle/fleet_member.h"
+#include "sync/lifecycle/taints.h"
 
 namespace holdfast::sync::lifecycle {
 
@@ -30,6 +31,7 @@ void Fleet::set_node(MonoTime now, WallTime wall, NodeFacts node) {
   if (first || !member.present || differ_beyond_heartbeat(member.facts, node)) touch(member);
   member.present = true;
   member.facts = std::move(node);
+  if (replaced || has_no_execute(member.facts)) member.taint_unseen = false;
   rearm(now, member);
 }
 
@@ -109,6 +111,7 @@ void Fleet::settle(MonoTime now, const PatchTaints& patch, const Outcome& outcom
   } else {
     member->zone->queue.done(patch.node);
     ++member->zone->evictions;
+    member->taint_unseen = !has_no_execute(member->facts);
   }
 }
 
@@ -148,6 +151,14 @@ void Fleet::pods_left_unmarked(const std::string& node) {
   if (member == nullptr || !member->present) return;
   member->marking_due = true;
   touch(*member);
+}
+
+void Fleet::pod_became_ready(MonoTime now, const std::string& node) {
+  Member* member = find(node);
+  if (!options_.mark_pods_again || member == nullptr || !member->present) return;
+  if (member->facts.ready().status != Truth::unknown) return;
+  member->pods_reported = std::min(member->pods_reported, now);
+  rearm(now, *member);
 }
 
 void Fleet::restart_graces(MonoTime now) {
@@ -215,6 +226,7 @@ void Fleet::rearm(MonoTime now, Member& member) {
   if (ready.status != Truth::unknown && !member.writing) {
     when = silent_after(member.record, member.facts, options_);
   }
+  when = std::min(when, marks_again_after(member));
   if (ready.status == Truth::no || ready.status == Truth::unknown) {
     const MonoTime since = gone_since(member.record, ready);
     if (!options_.taint_based_evictions)

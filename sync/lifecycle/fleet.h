@@ -67,6 +67,10 @@ class Fleet {
   // A pod of `node` could not be marked not ready: the next pass marks all of them again.
   void pods_left_unmarked(const std::string& node);
 
+  // A pod of `node` became Ready. If the node is Unknown, it may be returning: it reports its pods
+  // before its own status. If it then stays silent for a grace period, they are marked again.
+  void pod_became_ready(MonoTime now, const std::string& node);
+
   // Gives every node a full grace period from `now`, because heartbeats may have been missed.
   void restart_graces(MonoTime now);
 
@@ -108,6 +112,8 @@ class Fleet {
                      Intents& intents);
   void decide_eviction(MonoTime now, Member& member, const ConditionFacts& observed,
                        Intents& intents);
+  // When the pods that an Unknown node has reported are marked again; MonoTime::max(): never.
+  [[nodiscard]] MonoTime marks_again_after(const Member& member) const;
   void mark_pods(MonoTime now, Member& member, const ConditionFacts& current, Intents& intents);
   void evict(MonoTime now, Member& member, Intents& intents);
   void cancel_eviction(Member& member, Intents& intents);

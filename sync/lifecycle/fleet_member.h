@@ -19,11 +19,12 @@ struct Fleet::Member {
   Zone* zone = nullptr;        // null: only the node's lease was seen so far
   Zone* counted_in = nullptr;  // null: not counted, for example because it is excluded
   bool counted_ready = false;
-  bool present = false;      // the API server has it
-  bool known = false;        // a pass has registered it
-  bool touched = false;      // the next pass visits it
-  bool marking_due = false;  // its pods still have to be marked not ready
-  bool withheld = false;     // the last WithholdEvictions that was returned
+  bool present = false;                      // the API server has it
+  bool known = false;                        // a pass has registered it
+  bool touched = false;                      // the next pass visits it
+  bool marking_due = false;                  // its pods still have to be marked not ready
+  bool withheld = false;                     // the last WithholdEvictions that was returned
+  MonoTime pods_reported = MonoTime::max();  // since then one is Ready on an Unknown node
   EvictionMark mark = EvictionMark::none;
 
   bool writing = false;       // a status write is in flight
@@ -31,6 +32,7 @@ struct Fleet::Member {
   ConditionFacts observed;    // Ready before that write
   int patches = 0;            // PatchTaints of cause `queued` in flight
   bool patch_failed = false;  // one of them failed
+  bool taint_unseen = false;  // they are written, and `facts` do not have the taint yet
   std::string reported;       // the malformed autonomy duration for which an event was recorded
 };
 

@@ -125,7 +125,8 @@ void Fleet::proceed(MonoTime now, WallTime wall, Member& member, const Condition
     mark_pods(now, member, current, intents);
   } else if (was_ready) {
     member.marking_due = false;
-  } else if (member.marking_due) {
+    member.pods_reported = MonoTime::max();
+  } else if (member.marking_due || now > marks_again_after(member)) {
     mark_pods(now, member, current, intents);
   }
 }
@@ -207,12 +208,13 @@ void Fleet::cancel_eviction(Member& member, Intents& intents) {
   member.zone->queue.remove(member.facts.name);
   member.mark = EvictionMark::none;
   if (!options_.taint_based_evictions) return;
-  if (member.patches == 0) {
+  const bool unseen = member.patches > 0 || std::exchange(member.taint_unseen, false);
+  if (!unseen) {
     append(intents, remove_no_execute(member.facts, options_));
     return;
   }
-  // A NoExecute taint is being written and is not in `facts` yet. The removal names both taints, so
-  // that it also removes the one that arrives before it.
+  // A NoExecute taint is being written, or was, and is not in `facts` yet. The removal names both
+  // taints, so that it also removes the one that arrives before it.
   NodeFacts arrived = member.facts;
   for (const std::string_view key : {objects::taint_unreachable, objects::taint_not_ready}) {
     if (has_taint(arrived.taints, key, objects::no_execute)) continue;
@@ -221,11 +223,19 @@ void Fleet::cancel_eviction(Member& member, Intents& intents) {
   append(intents, remove_no_execute(arrived, options_));
 }
 
+MonoTime Fleet::marks_again_after(const Member& member) const {
+  const bool is_unknown = member.facts.ready().status == Truth::unknown;
+  if (!is_unknown || member.pods_reported == MonoTime::max()) return MonoTime::max();
+  return std::max(silent_after(member.record, member.facts, options_),
+                  member.pods_reported + options_.monitor_grace);
+}
+
 void Fleet::mark_pods(MonoTime now, Member& member, const ConditionFacts& current,
                       Intents& intents) {
   const MonoTime since = gone_since(member.record, current);
   if (keeps_pods_ready(member.facts.autonomy, options_.autonomy, since, now)) return;
   member.marking_due = false;
+  member.pods_reported = MonoTime::max();
   intents.emplace_back(MarkPods{member.facts.name});
 }
 

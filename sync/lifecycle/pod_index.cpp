@@ -1,5 +1,5 @@
-#include "platform/check.h"
 #include "sync/lifecycle/pod_index.h"
+#include "platform/check.h"
 
 #include <algorithm>
 #include <utility>

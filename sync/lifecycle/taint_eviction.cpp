@@ -1,5 +1,5 @@
-#include "platform/check.h"
 #include "sync/lifecycle/taint_eviction.h"
+#include "platform/check.h"
 
 #include <algorithm>
 #include <utility>

@@ -70,6 +70,11 @@ bool has_taint(const std::vector<Taint>& taints, std::string_view key, std::stri
                      [key, effect](const Taint& taint) { return same_taint(taint, key, effect); });
 }
 
+bool has_no_execute(const NodeFacts& node) {
+  return has_taint(node.taints, objects::taint_unreachable, objects::no_execute) ||
+         has_taint(node.taints, objects::taint_not_ready, objects::no_execute);
+}
+
 Taint make_taint(std::string_view key, std::string_view effect, WallTime added) {
   Taint taint;
   taint.key = key;

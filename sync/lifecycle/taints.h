@@ -26,6 +26,9 @@ namespace holdfast::sync::lifecycle {
                                                         Truth ready, TaintCause cause,
                                                         const Options& options);
 
+// Whether the node has one of the not-ready and unreachable NoExecute taints.
+[[nodiscard]] bool has_no_execute(const NodeFacts& node);
+
 // Removes the not-ready and unreachable NoExecute taints, in one patch or, without
 // Options::one_patch_per_swap, in one patch each. Empty if the node has neither.
 [[nodiscard]] std::vector<PatchTaints> remove_no_execute(const NodeFacts& node,

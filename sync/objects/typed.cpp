@@ -37,6 +37,7 @@ class Shaper {
                               bool root);
 
   std::vector<std::string> unknown;
+  ManagedFields managed = ManagedFields::drop;
 
  private:
   Result<json::value> field(const StructType& owner, const Field& field, const json::value* value,
@@ -270,8 +271,11 @@ Result<json::object> Shaper::object(const StructType& type, const json::value& v
     const std::string_view key = pair.key();
     const bool type_meta = root && (key == "kind" || key == "apiVersion");
     if (type_meta || type.field(key) != nullptr) continue;
-    // We do not store managedFields, but it is not an error if clients send them back.
-    if (type.name == "ObjectMeta" && key == "managedFields") continue;
+    if (type.name == "ObjectMeta" && key == "managedFields") {
+      if (managed == ManagedFields::keep && pair.value().is_array())
+        made.emplace(key, pair.value());
+      continue;
+    }
     unknown.push_back(place.field(key).indexed);
   }
   return made;
@@ -280,12 +284,13 @@ Result<json::object> Shaper::object(const StructType& type, const json::value& v
 }  // namespace
 
 Result<Shaped> shape(const StructType& type, const json::value& value, std::string_view kind,
-                     std::string_view api_version) {
+                     std::string_view api_version, ManagedFields managed) {
   if (!value.is_object()) {
     return fail(Errc::invalid, "json: cannot unmarshal " + std::string(go_kind(value)) +
                                    " into Go value of type " + std::string(type.name));
   }
   Shaper shaper;
+  shaper.managed = managed;
   TRY(json::object made, shaper.object(type, value, Place{}, true));
   if (kind.empty()) return Shaped{std::move(made), std::move(shaper.unknown)};
   json::object whole_object;

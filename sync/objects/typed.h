@@ -22,10 +22,14 @@ struct Shaped {
   std::vector<std::string> unknown;  // paths of fields that were dropped: "spec.containers[0].x"
 };
 
+// metadata.managedFields are in no table. They are dropped, or kept as they are.
+enum class ManagedFields : bool { drop, keep };
+
 // Shapes `value` as `type`. If `kind` and `api_version` are given, the result begins with them;
 // otherwise it has neither.
 // Errors: invalid, in the wording of Go's JSON decoder ("json: cannot unmarshal string into ...").
 [[nodiscard]] Result<Shaped> shape(const StructType& type, const boost::json::value& value,
-                                   std::string_view kind = {}, std::string_view api_version = {});
+                                   std::string_view kind = {}, std::string_view api_version = {},
+                                   ManagedFields managed = ManagedFields::drop);
 
 }  // namespace holdfast::sync::objects

@@ -16,12 +16,16 @@ using FillCells = void (*)(boost::json::array& cells, const boost::json::object&
 
 // nullptr for a resource that has only name and age.
 [[nodiscard]] FillCells workload_cells(std::string_view plural);
+[[nodiscard]] FillCells batch_cells(std::string_view plural);
 [[nodiscard]] FillCells config_cells(std::string_view plural);
 [[nodiscard]] FillCells storage_cells(std::string_view plural);
 
 void node_cells(boost::json::array& cells, const boost::json::object& node, WallTime now);
 void pod_cells(boost::json::array& cells, const boost::json::object& pod, WallTime now);
 void event_cells(boost::json::array& cells, const boost::json::object& event, WallTime now);
+
+// Appends the names and the images of the containers in a workload's template.
+void template_cells(boost::json::array& cells, const boost::json::object& workload);
 
 // "a=1,b=2"; "<none>" if there are no labels.
 [[nodiscard]] std::string format_labels(const boost::json::object& labels);

@@ -24,8 +24,7 @@ std::string template_part(const json::object& workload, std::string_view field) 
 }
 
 void add_template(json::array& cells, const json::object& workload) {
-  cells.emplace_back(template_part(workload, "name"));
-  cells.emplace_back(template_part(workload, "image"));
+  template_cells(cells, workload);
   cells.emplace_back(format_selector(wire::dig_object(workload, {"spec", "selector"})));
 }
 
@@ -107,6 +106,11 @@ FillCells workload_cells(std::string_view plural) {
   if (plural == "leases") return lease_cells;
   if (plural == "namespaces") return namespace_cells;
   return nullptr;
+}
+
+void template_cells(json::array& cells, const json::object& workload) {
+  cells.emplace_back(template_part(workload, "name"));
+  cells.emplace_back(template_part(workload, "image"));
 }
 
 std::string format_labels(const json::object& labels) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "platform/check.h"
+#include "sync/printing/resource_parts.h"
 
 namespace holdfast::sync::printing {
 namespace {
@@ -15,9 +16,13 @@ constexpr Subresource of_scale{"scale", "Scale", "autoscaling", "v1", get_patch_
 
 std::vector<Resource> core_resources() {
   const std::vector<ServedVersion> v1 = {{"v1"}};
-  const std::vector<Subresource> of_pods = {{"binding", "Binding", "", "", create},
-                                            {"eviction", "Eviction", "policy", "v1", create},
-                                            of_status};
+  const std::vector<Subresource> of_pods = {
+      {"binding", "Binding", "", "", create},
+      {"eviction", "Eviction", "policy", "v1", create},
+      {"exec", "PodExecOptions", "", "", create_get},
+      {"log", "", "", "", get},
+      {"portforward", "PodPortForwardOptions", "", "", create_get},
+      of_status};
   return {
       {"", v1, "bindings", "Binding", true, create},
       {"", v1, "configmaps", "ConfigMap", true, all, {"cm"}, {}, "qFsyl6wFWjQ="},
@@ -82,6 +87,7 @@ std::vector<Resource> core_resources() {
 std::vector<Resource> workload_resources() {
   const std::vector<ServedVersion> v1 = {{"v1"}};
   return {
+      {"apps", v1, "controllerrevisions", "ControllerRevision", true, all, {}, {}, "85nkx63pcBU="},
       {"apps",
        v1,
        "daemonsets",
@@ -115,6 +121,23 @@ std::vector<Resource> workload_resources() {
        "P1RzHs8/mWQ=",
        {of_scale, of_status},
        true},
+      {"apps",
+       v1,
+       "statefulsets",
+       "StatefulSet",
+       true,
+       all,
+       {"sts"},
+       {"all"},
+       "H+vl74LkKdo=",
+       {of_scale, of_status},
+       true},
+  };
+}
+
+std::vector<Resource> policy_and_review_resources() {
+  const std::vector<ServedVersion> v1 = {{"v1"}};
+  return {
       {"policy",
        {{"v1"},
         {"v1beta1", "",
@@ -142,6 +165,8 @@ std::vector<Resource> workload_resources() {
       {"authorization.k8s.io", v1, "localsubjectaccessreviews", "LocalSubjectAccessReview", true,
        create},
       {"authorization.k8s.io", v1, "selfsubjectaccessreviews", "SelfSubjectAccessReview", false,
+       create},
+      {"authorization.k8s.io", v1, "selfsubjectrulesreviews", "SelfSubjectRulesReview", false,
        create},
       {"authorization.k8s.io", v1, "subjectaccessreviews", "SubjectAccessReview", false, create},
   };
@@ -204,10 +229,28 @@ std::vector<Resource> machine_resources() {
   };
 }
 
+std::vector<Resource> extension_resources() {
+  return {{"apiextensions.k8s.io",
+           {{"v1"}},
+           "customresourcedefinitions",
+           "CustomResourceDefinition",
+           false,
+           all,
+           {"crd", "crds"},
+           {"api-extensions"},
+           "jfWCUB31mvA=",
+           {of_status},
+           true}};
+}
+
 std::vector<Resource> build_table() {
   std::vector<Resource> table = core_resources();
   for (Resource& resource : workload_resources()) table.push_back(std::move(resource));
+  for (Resource& resource : policy_and_review_resources()) table.push_back(std::move(resource));
   for (Resource& resource : machine_resources()) table.push_back(std::move(resource));
+  for (Resource& resource : batch_resources()) table.push_back(std::move(resource));
+  for (Resource& resource : rbac_resources()) table.push_back(std::move(resource));
+  for (Resource& resource : extension_resources()) table.push_back(std::move(resource));
   return table;
 }
 
@@ -216,14 +259,17 @@ const std::vector<Resource>& table() {
   return resources;
 }
 
-constexpr std::array<std::string_view, 11> groups = {
+constexpr std::array<std::string_view, 14> groups = {
     "apps",
     "events.k8s.io",
     "authentication.k8s.io",
     "authorization.k8s.io",
+    "batch",
     "certificates.k8s.io",
     "policy",
+    "rbac.authorization.k8s.io",
     "storage.k8s.io",
+    "apiextensions.k8s.io",
     "scheduling.k8s.io",
     "coordination.k8s.io",
     "node.k8s.io",
@@ -236,6 +282,8 @@ constexpr std::string_view words_no_collection[] = {"create", "delete", "get",  
                                                     "patch",  "update", "watch"};
 constexpr std::string_view words_create[] = {"create"};
 constexpr std::string_view words_get_patch_update[] = {"get", "patch", "update"};
+constexpr std::string_view words_get[] = {"get"};
+constexpr std::string_view words_create_get[] = {"create", "get"};
 constexpr std::string_view words_update[] = {"update"};
 
 }  // namespace
@@ -248,8 +296,12 @@ std::span<const std::string_view> words(Verbs verbs) {
       return words_all;
     case no_collection_delete:
       return words_no_collection;
+    case get:
+      return words_get;
     case create:
       return words_create;
+    case create_get:
+      return words_create_get;
     case update:
       return words_update;
     case get_patch_update:

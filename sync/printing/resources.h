@@ -16,7 +16,9 @@ enum class Verbs : std::uint8_t {
   none,
   all,
   no_collection_delete,
+  get,
   create,
+  create_get,
   update,
   get_patch_update,
 };
@@ -52,6 +54,7 @@ struct Resource {
   std::string_view storage_hash = {};  // upstream's storageVersionHash; clients only compare it
   std::vector<Subresource> subresources = {};
   bool counts_generation = false;  // metadata.generation increases with every change of the spec
+  bool is_custom = false;          // defined by an object of the server; in no table of this folder
 
   [[nodiscard]] const ServedVersion* version(std::string_view name) const;
   [[nodiscard]] const Subresource* subresource(std::string_view name) const;

@@ -80,7 +80,7 @@ FillCells find_cells(std::string_view plural) {
   if (plural == "pods") return pod_cells;
   if (plural == "nodes") return node_cells;
   if (plural == "events") return event_cells;
-  for (const auto find : {workload_cells, config_cells, storage_cells}) {
+  for (const auto find : {workload_cells, batch_cells, config_cells, storage_cells}) {
     if (const FillCells fill = find(plural)) return fill;
   }
   return name_and_age;

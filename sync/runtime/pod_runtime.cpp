@@ -88,4 +88,15 @@ MonoTime PodRuntime::deadline() const {
   return first;
 }
 
+const Pod* PodRuntime::find(std::string_view name_space, std::string_view name) const {
+  const Pod* found = nullptr;
+  for (const auto& [uid, worker] : workers_) {
+    const ObjectMeta& metadata = worker.pod().metadata;
+    if (metadata.namespace_name != name_space || metadata.name != name) continue;
+    // A pod may be replaced by another one of its name while it still stops.
+    if (found == nullptr || !metadata.deletion_timestamp) found = &worker.pod();
+  }
+  return found;
+}
+
 }  // namespace holdfast::sync::runtime

@@ -42,6 +42,8 @@ class PodRuntime {
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
   // Whether the pod was accepted or adopted and not removed since.
   [[nodiscard]] bool knows(const std::string& uid) const { return workers_.contains(uid); }
+  // The known pod of that name; null if there is none. Valid until the next step().
+  [[nodiscard]] const Pod* find(std::string_view name_space, std::string_view name) const;
 
  private:
   // Passes a complete list to the workers, and accepts new pods.

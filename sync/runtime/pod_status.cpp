@@ -1,6 +1,8 @@
 #include "sync/runtime/pod_status.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string_view>
 
 #include "platform/text.h"
@@ -8,6 +10,9 @@
 
 namespace holdfast::sync::runtime {
 namespace {
+
+constexpr std::array<std::string_view, 4> own_conditions = {"Initialized", "Ready",
+                                                            "ContainersReady", "PodScheduled"};
 
 // Numbers of containers by state, as the kubelet counts them to compute the phase.
 struct Count {
@@ -125,6 +130,13 @@ void put_conditions(PodStatus& status, const std::vector<ContainerView>& views, 
   put_condition(status, condition("PodScheduled", true, "", ""), reported, now);
 }
 
+std::vector<PodCondition> only_own(const std::vector<PodCondition>& conditions) {
+  std::vector<PodCondition> own;
+  std::copy_if(conditions.begin(), conditions.end(), std::back_inserter(own),
+               [](const PodCondition& each) { return is_own_condition(each.type); });
+  return own;
+}
+
 }  // namespace
 
 PodStatus make_pod_status(const Pod& pod, const std::vector<ContainerView>& views,
@@ -160,6 +172,20 @@ PodStatus make_pod_status(const Pod& pod, const std::vector<ContainerView>& view
   if (!status.start_time) status.start_time = seconds(facts.accepted_wall);
   put_conditions(status, views, seconds(facts.now_wall), reported);
   return status;
+}
+
+bool is_own_condition(std::string_view type) {
+  return std::find(own_conditions.begin(), own_conditions.end(), type) != own_conditions.end();
+}
+
+bool says_the_same(const PodStatus& left, const PodStatus& right) {
+  if (left == right) return true;
+  const std::vector<PodCondition> ours = only_own(left.conditions);
+  const std::vector<PodCondition> theirs = only_own(right.conditions);
+  if (!std::is_permutation(ours.begin(), ours.end(), theirs.begin(), theirs.end())) return false;
+  PodStatus aligned = left;
+  aligned.conditions = right.conditions;
+  return aligned == right;
 }
 
 }  // namespace holdfast::sync::runtime

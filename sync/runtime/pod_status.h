@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "sync/runtime/container_rules.h"
@@ -27,5 +28,14 @@ struct StatusFacts {
 // was none. Parts of pod.status that this node does not own are kept.
 [[nodiscard]] PodStatus make_pod_status(const Pod& pod, const std::vector<ContainerView>& views,
                                         const StatusFacts& facts, const PodStatus* reported);
+
+// Whether a node writes the conditions of this type. Those of other types belong to others, for
+// example to a controller of load balancers, and are not part of what a node reports.
+[[nodiscard]] bool is_own_condition(std::string_view type);
+
+// Whether two statuses say the same about what the node writes. The order of their conditions says
+// nothing: a strategic merge patch may change it, so two reports on their way would otherwise be
+// answered by each other.
+[[nodiscard]] bool says_the_same(const PodStatus& left, const PodStatus& right);
 
 }  // namespace holdfast::sync::runtime

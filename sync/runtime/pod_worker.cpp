@@ -187,8 +187,8 @@ void PodWorker::report(const RuntimeConfig& config, const PodStep& step,
     facts.message = "Pod was active on the node longer than the specified deadline";
   }
   PodStatus status = make_pod_status(pod(), views, facts, reported_ ? &*reported_ : nullptr);
-  const bool is_known = status == pod().status;
-  const bool was_said = reported_ == status;
+  const bool is_known = says_the_same(status, pod().status);
+  const bool was_said = reported_ && says_the_same(*reported_, status);
   // A new version with a different status: somebody has overwritten ours, so report it again.
   const bool is_news = was_said ? is_new_version_ && !is_known : reported_ || !is_known;
   is_new_version_ = false;

@@ -9,8 +9,8 @@
 namespace holdfast::sync::runtime {
 
 // {"metadata":{"uid":...},"status":{...}}; the uid is the precondition. Reasons and messages that
-// the status does not have are set to null, so that earlier ones are removed. The body works as a
-// merge patch and as a strategic merge patch.
+// the status does not have are set to null, so that earlier ones are removed. Conditions of others
+// are not in it: the node may have seen older ones. The body is a strategic merge patch.
 [[nodiscard]] std::string status_patch(const PodKey& pod, const PodStatus& status);
 
 }  // namespace holdfast::sync::runtime

@@ -171,6 +171,7 @@ void ClusterState::expire(MonoTime now) {
       next_expiry_ = std::min(next_expiry_, each.expires);
     }
   }
+  std::sort(overdue.begin(), overdue.end());  // The same order with every standard library.
   for (const std::string& uid : overdue) {
     forget(now, uid);
     // No watch has confirmed the binding, so the pod waits again.

@@ -36,7 +36,7 @@ template <class T>
 
 template <class T>
 [[nodiscard]] std::string encode_bytes(const T& object) {
-  return serialize(encode(object));
+  return wire::serialize(encode(object));
 }
 
 // Encodes or decodes parts of objects, for building patches and for tests.

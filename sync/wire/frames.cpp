@@ -12,7 +12,7 @@ using EventType = WatchEvent::Type;
 
 constexpr std::array types = {EventType::added, EventType::modified, EventType::deleted,
                               EventType::bookmark, EventType::error};
-constexpr std::string_view blank = " \t\r\n";
+constexpr std::string_view white_space = " \t\r\n";
 
 tl::unexpected<Error> corrupt(std::string what) {
   return fail(Errc::corrupt, "watch event: " + std::move(what));
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> FrameSplitter::feed(std::string_view bytes) {
   std::vector<std::string> documents;
   while (!bytes.empty()) {
     if (document_.empty()) {
-      const std::size_t start = bytes.find_first_not_of(blank);
+      const std::size_t start = bytes.find_first_not_of(white_space);
       if (start == bytes.npos) break;
       bytes.remove_prefix(start);
       if (bytes.front() != '{') return fail(fail_with(Errc::corrupt, "expected an object"));

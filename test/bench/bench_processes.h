@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "agent/lab/demo/child.h"
+#include "agent/lab/cluster/children.h"
 #include "platform/http/client.h"
 #include "test/bench/latency.h"
 
@@ -59,7 +59,7 @@ class BenchProcesses {
   bool tls_;
   std::string authority_pem_;
   SystemClock clock_;
-  agent::demo::Children children_;
+  agent::lab::cluster::Children children_;
   std::unique_ptr<http::Client> server_;
   std::unique_ptr<http::Client> agent_;
 };

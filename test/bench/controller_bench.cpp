@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "agent/lab/demo/child.h"
+#include "agent/lab/cluster/children.h"
 #include "platform/fs/file.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
@@ -116,7 +116,7 @@ class Stage {
  private:
   std::filesystem::path data_;
   SystemClock clock_;
-  agent::demo::Children children_;
+  agent::lab::cluster::Children children_;
 };
 
 // Returns whether all budgets were kept.

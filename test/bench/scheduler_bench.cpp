@@ -11,8 +11,8 @@
 
 #include "agent/client/list_watch.h"
 #include "agent/cloud/feed.h"
-#include "agent/lab/demo/child.h"
-#include "agent/lab/demo/watchers.h"
+#include "agent/lab/cluster/children.h"
+#include "agent/lab/cluster/local_client.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
@@ -119,7 +119,7 @@ asio::awaitable<Status> create_all(ApiClient& client) {
   co_return done;
 }
 
-asio::awaitable<Result<std::uint16_t>> start_server(agent::demo::Children& children,
+asio::awaitable<Result<std::uint16_t>> start_server(agent::lab::cluster::Children& children,
                                                     std::filesystem::path data) {
   auto started = children.start("apiserver", "holdfast-lab",
                                 {"apiserver", "--listen=127.0.0.1:0", "--controllers=false",
@@ -143,11 +143,12 @@ std::string text_of(double value, const char* unit) {
 }
 
 // Returns whether the budget was kept.
-asio::awaitable<Result<bool>> measure(agent::demo::Children& children, std::filesystem::path data) {
+asio::awaitable<Result<bool>> measure(agent::lab::cluster::Children& children,
+                                      std::filesystem::path data) {
   CO_TRY(const std::uint16_t port, co_await start_server(children, data));
   const SystemClock clock;
   CO_TRY(const std::unique_ptr<ApiClient> client,
-         agent::demo::local_client(port, clock, "holdfast-bench"));
+         agent::lab::cluster::local_client(port, clock, "holdfast-bench"));
   const Status created = co_await create_all(*client);
   if (!created) co_return fail("create objects", created.error());
   ClusterWatcher eyes(co_await asio::this_coro::executor, *client);
@@ -179,8 +180,8 @@ asio::awaitable<int> measure_scheduler(loop::Stop&) {
   std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-bench-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) co_return 1;
   const SystemClock clock;
-  agent::demo::Children children(std::filesystem::read_symlink("/proc/self/exe").parent_path(),
-                                 pattern, clock);
+  agent::lab::cluster::Children children(
+      std::filesystem::read_symlink("/proc/self/exe").parent_path(), pattern, clock);
   const auto kept = co_await measure(children, pattern);
   (void)co_await children.end_all(SystemClock().mono() + 10s);
   std::error_code ignored;

@@ -100,10 +100,10 @@ Difference check_pod(std::string_view key, const json::value& wanted, const json
   throw Malformed(wanted, "unknown expectation");
 }
 
-using Check = Difference (*)(std::string_view, const json::value&, const json::object&);
+using Compare = Difference (*)(std::string_view, const json::value&, const json::object&);
 
 Difference check_object(const std::string& name, const json::object& wanted,
-                        const json::object* found, Check check) {
+                        const json::object* found, Compare compare) {
   for (const auto& field : wanted) {
     const std::string_view key(field.key().data(), field.key().size());
     Difference difference;
@@ -112,7 +112,7 @@ Difference check_object(const std::string& name, const json::object& wanted,
     } else if (found == nullptr) {
       difference = "is not there";
     } else {
-      difference = check(key, field.value(), *found);
+      difference = compare(key, field.value(), *found);
     }
     if (difference) return name + " " + *difference;
   }

@@ -68,6 +68,7 @@ std::optional<lifecycle::Options> profile_of(std::string_view variant, const jso
   lifecycle::Options options;
   options.autonomy = lifecycle::AutonomyMode::off;
   options.one_patch_per_swap = false;
+  options.mark_pods_again = false;
   if (variant == "k8s-1.20") {
     make_historic(options);
   } else if (variant == "k8s-1.16") {

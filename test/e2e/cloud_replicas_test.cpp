@@ -3,16 +3,15 @@
 // audit log.
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <exception>
 #include <fstream>
 #include <map>
 #include <set>
 
-#include "agent/lab/hollow/hollow_objects.h"
-#include "agent/lab/hollow/hollow_site.h"
+#include "agent/lab/hollow/nodes.h"
+#include "agent/lab/hollow/objects.h"
 #include "platform/check.h"
-#include "platform/loop/tasks.h"
 #include "platform/text.h"
 #include "test/e2e/processes.h"
 #include "test/support/scratch_dir.h"
@@ -39,30 +38,50 @@ std::vector<std::string> names(const std::string& zone, int count) {
 // Hollow nodes that run while the context runs.
 class Site {
  public:
-  Site(asio::io_context& context, std::uint16_t port, agent::HollowPlan plan)
-      : client_(client_for(port, clock_)),
-        nodes_(std::move(plan), *client_, clock_),
-        tasks_(context.get_executor()) {}
-
-  asio::awaitable<void> join() {
-    const Status joined = co_await nodes_.join();
-    CHECK(joined);
-    tasks_.spawn("site", nodes_.run());
+  Site(asio::io_context& context, std::uint16_t port, const std::string& zone,
+       const std::vector<std::string>& names)
+      : context_(context),
+        client_(client_for(port, clock_)),
+        nodes_(context.get_executor(), plan_of(zone, names), *client_, 500, clock_) {
+    nodes_.start();
+  }
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+  ~Site() {
+    nodes_.cancel();
+    bool ended = false;
+    asio::co_spawn(context_, nodes_.join(), [&ended](const std::exception_ptr&) { ended = true; });
+    context_.restart();
+    while (!ended) (void)context_.run_one();
   }
   // Stops the nodes' heartbeats for good.
-  void silence() { tasks_.cancel(); }
+  void silence() { nodes_.cancel(); }
 
  private:
+  static agent::hollow::Plan plan_of(const std::string& zone,
+                                     const std::vector<std::string>& names) {
+    agent::hollow::Plan plan;
+    plan.nodes = names;
+    plan.zones = {zone};
+    plan.pod_selector = "zone=" + zone;
+    plan.lease_interval = plan.status_interval = 1s;
+    plan.lease_seconds = 6;
+    plan.spread = false;
+    plan.pods_start = plan.pods_stop = 0s;
+    plan.request_limit = 2s;
+    return plan;
+  }
+
   static std::unique_ptr<agent::ApiClient> client_for(std::uint16_t port, const Clock& clock) {
     agent::ClusterAccess access;
     access.server = {"127.0.0.1", port};
     return agent::ApiClient::make(std::move(access), clock, "hollow").value();
   }
 
+  asio::io_context& context_;
   SystemClock clock_;
   std::unique_ptr<agent::ApiClient> client_;
-  agent::HollowSite nodes_;
-  loop::Tasks tasks_;
+  agent::hollow::HollowNodes nodes_;
 };
 
 struct Deletion {
@@ -125,7 +144,7 @@ class CloudReplicas : public ::testing::Test {
         const Answer made =
             ask(port_, {.method = http::Method::post,
                         .target = "/api/v1/namespaces/default/pods",
-                        .body = agent::hollow_pod(name, node, zone, patience_seconds)});
+                        .body = agent::hollow::bound_pod({name, node, zone, patience_seconds})});
         ASSERT_EQ(made.status, 201) << made.body;
       }
     }
@@ -181,10 +200,8 @@ TEST_F(CloudReplicas, EveryPodIsDeletedOnceThoughTheLeaderIsKilled) {
 
   const auto lost = names("south", lost_nodes);
   const auto kept = names("north", 4);
-  Site south(context_, port_, {.zone = "south", .nodes = lost});
-  Site north(context_, port_, {.zone = "north", .nodes = kept});
-  asio::co_spawn(context_, south.join(), asio::detached);
-  asio::co_spawn(context_, north.join(), asio::detached);
+  Site south(context_, port_, "south", lost);
+  Site north(context_, port_, "north", kept);
   const int all = lost_nodes + static_cast<int>(kept.size());
   ASSERT_TRUE(live_until(30s, [this, all] { return nodes_that_are("True") == all; }));
   make_pods("south", lost);
@@ -196,9 +213,9 @@ TEST_F(CloudReplicas, EveryPodIsDeletedOnceThoughTheLeaderIsKilled) {
   ASSERT_TRUE(live_until(60s, [this] { return deletions().size() >= some; }));
   replicas_.at("first")->kill();
   const std::size_t before = deletions().size();
-  const std::size_t wanted = lost_nodes * pods_per_node;
+  constexpr std::size_t wanted = lost_nodes * pods_per_node;
   ASSERT_LT(before, wanted) << "the wave was over before the leader was killed";
-  ASSERT_TRUE(live_until(90s, [this, wanted] { return deletions().size() >= wanted; }))
+  ASSERT_TRUE(live_until(90s, [this] { return deletions().size() >= wanted; }))
       << deletions().size() << " of " << wanted;
   EXPECT_NE(leader(), first);
   // Two more seconds, in which a duplicate deletion would appear in the audit log.

@@ -293,14 +293,18 @@ TEST(Kubectl, CreatesAndEdits) {
   EXPECT_EQ(cluster.kubectl({"get", "configmap", "c", "-o", "jsonpath={.data.k}"}).output, "w");
 }
 
-// Applies those objects of our manifests whose kinds the lab has; it has no RBAC and no monitors.
+// Applies those objects of our manifests whose kinds the lab has; it has no monitors.
 TEST(Kubectl, TakesOurManifests) {
   Cluster cluster;
   const std::string file = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s/cloud.yaml";
-  follow(cluster, {{{"create", "--dry-run=server", "-f", file},
-                    {"deployment.apps/holdfast-cloud created",
-                     "poddisruptionbudget.policy/holdfast-cloud created",
-                     "service/holdfast-cloud created"}}});
+  const std::string roles = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s/cloud-rbac.yaml";
+  follow(cluster,
+         {{{"create", "--dry-run=server", "-f", file},
+           {"deployment.apps/holdfast-cloud created",
+            "poddisruptionbudget.policy/holdfast-cloud created", "service/holdfast-cloud created"}},
+          {{"apply", "-f", roles},
+           {"clusterrole.rbac.authorization.k8s.io/holdfast-cloud created",
+            "rolebinding.rbac.authorization.k8s.io/holdfast-cloud created"}}});
 }
 
 TEST(Kubectl, Watches) {
@@ -314,6 +318,71 @@ TEST(Kubectl, Watches) {
   for (const std::string event : {"ADDED      c", "MODIFIED   c", "DELETED    c"}) {
     EXPECT_TRUE(child.says(event, 10s)) << child.output();
   }
+}
+
+TEST(Kubectl, AppliesOnTheServer) {
+  Cluster cluster;
+  const std::string map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {x: \"";
+  const Words apply = {"apply", "--server-side", "-f", "-"};
+  const Words other = {"apply", "--server-side", "--field-manager=other", "-f", "-"};
+  Words forced = other;
+  forced.emplace_back("--force-conflicts");
+  follow(cluster, {{apply, {"configmap/m serverside-applied"}, map + "1\", w: \"1\"}\n"},
+                   {other,
+                    {"Apply failed with 1 conflict: conflict with \"kubectl\": .data.x"},
+                    map + "2\"}\n",
+                    1},
+                   {forced, {"configmap/m serverside-applied"}, map + "2\"}\n"},
+                   {{"get", "cm", "m", "--show-managed-fields", "-o", "yaml"},
+                    {"manager: kubectl", "manager: other", "f:x: {}", "operation: Apply"}},
+                   {apply, {"configmap/m serverside-applied"}, map + "2\"}\n"},
+                   {{"get", "cm", "m", "-o", "jsonpath={.data}"}, {R"({"x":"2"})"}},
+                   {{"apply", "-f", "-"}, {"configmap/m configured"}, map + "3\"}\n"},
+                   {{"get", "cm", "m", "-o", "jsonpath={.data}"}, {R"({"x":"3"})"}}});
+}
+
+TEST(Kubectl, DefinesKinds) {
+  Cluster cluster;
+  const std::string definition = R"(apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: sites.edge.example.com}
+spec:
+  group: edge.example.com
+  scope: Namespaced
+  names: {plural: sites, kind: Site, shortNames: [si]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    additionalPrinterColumns: [{name: Nodes, type: integer, jsonPath: .spec.nodes}]
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [nodes]
+            properties:
+              nodes: {type: integer, minimum: 1, description: How many nodes the site has.}
+)";
+  const auto site = [](std::string_view nodes) {
+    return "apiVersion: edge.example.com/v1\nkind: Site\nmetadata: {name: a}\nspec: {nodes: " +
+           std::string(nodes) + "}\n";
+  };
+  follow(cluster,
+         {{{"apply", "-f", "-"}, {"sites.edge.example.com created"}, definition},
+          {{"wait", "--for=condition=Established", "crd/sites.edge.example.com"}, {"met"}},
+          {{"apply", "-f", "-"}, {"site.edge.example.com/a created"}, site("2")},
+          {{"apply", "-f", "-"},
+           {"spec.nodes in body should be greater than or equal to 1"},
+           site("0"),
+           1},
+          {{"apply", "-f", "-"}, {"site.edge.example.com/a configured"}, site("3")},
+          {{"get", "si"}, {"NAME   NODES", "a      3"}},
+          {{"explain", "site.spec.nodes"}, {"How many nodes the site has."}},
+          {{"explain", "pod.spec.hostNetwork"}, {"Whether the pod uses the node's network."}},
+          {{"delete", "crd", "sites.edge.example.com"}, {"deleted"}},
+          {{"get", "si"}, {"the server could not find the requested resource"}, {}, 1}});
 }
 
 }  // namespace

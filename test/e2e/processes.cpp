@@ -105,6 +105,7 @@ http::Request to_request(const Ask& ask) {
   if (!ask.body.empty()) {
     request.headers.add("Content-Type", ask.content_type.empty() ? plain : ask.content_type);
   }
+  for (const http::Header& header : ask.headers) request.headers.set(header.name, header.value);
   return request;
 }
 

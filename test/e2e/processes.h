@@ -68,6 +68,7 @@ struct Ask {
   std::string bearer = {};
   std::string user_agent = "kubelet/v1.32.4 (linux/amd64)";
   Duration limit = 20s;
+  std::vector<http::Header> headers = {};  // more headers; they replace those of the same name
 };
 
 [[nodiscard]] http::Request to_request(const Ask& ask);

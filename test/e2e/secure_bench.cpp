@@ -12,8 +12,8 @@ namespace {
 
 WallTime today() { return SystemClock().wall(); }
 
-asio::awaitable<void> send_into(http::Client& client, http::Request request, MonoTime deadline,
-                                std::optional<Result<http::Response>>& into) {
+asio::awaitable<void> send_once_into(http::Client& client, http::Request request, MonoTime deadline,
+                                     std::optional<Result<http::Response>>& into) {
   into = co_await client.send(std::move(request), deadline);
   client.forget_connections();  // a kept connection would keep the loop running
 }
@@ -114,7 +114,7 @@ Answer SecureBench::ask_over_tls(const net::HostPort& at, const Ask& ask,
   SystemLoop loop;
   http::Client client({.at = at, .tls = context.value()});
   std::optional<Result<http::Response>> response;
-  asio::co_spawn(loop, send_into(client, to_request(ask), now() + ask.limit, response),
+  asio::co_spawn(loop, send_once_into(client, to_request(ask), now() + ask.limit, response),
                  asio::detached);
   loop.run();
   return to_answer(*std::move(response));

@@ -1,7 +1,9 @@
 """Scenarios about what users and the cloud see: kubectl on the node, refused writes, the lifecycle controllers."""
 
+import collections
 import json
 import os
+import signal
 import subprocess
 import time
 
@@ -162,6 +164,34 @@ def _autonomy(site):
     report.until("the pod ends on the node", 60, lambda: judge.gone(site, "impatient"))
     report.until("the node has no taint", 60, lambda: _tainted(site, None))
     report.until("the other pods are Ready in the cloud", 90, lambda: judge.all_run(site, in_cloud=True))
+
+
+def hollow_nodes(site):
+    """holdfast-lab nodes: hollow nodes are Ready, become Unknown when they are silenced, and recover."""
+    report, lab = site.report, os.path.join(site.bin, "holdfast-lab")
+    site.processes.start("nodes", [
+        lab, "nodes", "--kubeconfig", site.path("admin.kubeconfig"), "--count=50", "--zone=hollow",
+        "--taints=hollow=true:NoSchedule", "--delete-on-exit"])
+    try:
+        report.until("all hollow nodes are Ready", 60, lambda: _hollow(site, {"True": 50}))
+        done = subprocess.run([lab, "nodes", "silence", "hollow-0", "hollow-7"], capture_output=True, text=True)
+        report.equal("two of them are silenced", "2 matched, 2 silenced\n", done.stdout + done.stderr)
+        report.until("these two are Unknown", 120, lambda: _hollow(site, {"True": 48, "Unknown": 2}))
+        done = subprocess.run([lab, "nodes", "resume", "hollow-0", "hollow-7"], capture_output=True, text=True)
+        report.equal("they are resumed", "2 matched, 2 resumed\n", done.stdout + done.stderr)
+        report.until("they are Ready at once", 5, lambda: _hollow(site, {"True": 50}))
+    finally:
+        site.processes.kill("nodes", signal.SIGTERM)
+    report.until("all of them are deleted", 30, lambda: _hollow(site, {}))
+
+
+def _hollow(site, expected):
+    """Whether so many hollow nodes have each status of the condition Ready."""
+    nodes = site.api.get("/api/v1/nodes?labelSelector=holdfast.dev/hollow")["items"]
+    found = collections.Counter(
+        condition["status"] for node in nodes for condition in node["status"]["conditions"]
+        if condition["type"] == "Ready")
+    return found == collections.Counter(expected), dict(found)
 
 
 def _taints(site):

@@ -228,5 +228,6 @@ def new_claim_after_cut(site):
 EXTRA_PODS = ("doomed", "relabelled", "created", "leaving", "late", "impatient", "wanting", "always")
 ALL = [start, refused_link, black_hole, kubelet_killed, agent_killed, power_cut, new_claim_after_cut,
        power_cut_connected, node_deleted, changes_meanwhile, pod_deleted_for_good, cloud_scenarios.kubectl_offline,
-       cloud_scenarios.ready, cloud_scenarios.forbidden_writes, cloud_scenarios.autonomy]
+       cloud_scenarios.ready, cloud_scenarios.forbidden_writes, cloud_scenarios.autonomy,
+       cloud_scenarios.hollow_nodes]
 BY_NAME = {function.__name__.replace("_", "-"): function for function in ALL}

@@ -41,10 +41,11 @@ def matching(names, file):
 
 
 class Suite:
-    """The program e2e.test; `folder` receives its reports and logs."""
+    """The program e2e.test; `folder` receives its reports and logs. `flags` are passed to each run."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, flags=()):
         self.program = program
+        self.flags = flags
         self.folder = folder
         os.makedirs(folder, exist_ok=True)
 
@@ -106,7 +107,7 @@ class Suite:
                 subprocess.run([
                     self.program, "--kubeconfig", kubeconfig, "--provider=skeleton", "--num-nodes=1",
                     "--allowed-not-ready-nodes=0", "--ginkgo.no-color", "--ginkgo.json-report=" + report,
-                    "--ginkgo.focus=" + focus, "--ginkgo.timeout=2h"], stdout=log, stderr=log, cwd=self.folder,
+                    "--ginkgo.focus=" + focus, "--ginkgo.timeout=2h", *self.flags], stdout=log, stderr=log, cwd=self.folder,
                     timeout=deadline * len(names))
             except subprocess.TimeoutExpired:
                 log.write("killed: it took too long\n")

@@ -1,18 +1,20 @@
 // Runs an event loop with real sockets on loopback in virtual time: minutes pass in milliseconds.
 //
 // Time does not advance while any handler can run; then it advances in steps, and all timers of the
-// loop follow it. Bytes over loopback arrive at once, so an idle loop has nothing in transit.
+// loop follow it. Time does not advance either while bytes are in transit over loopback.
 // Threading: one thread for each VirtualTime.
 
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
+#include <cstddef>
 #include <functional>
 #include <memory>
 
 #include "platform/loop/timer.h"
 #include "platform/time.h"
+#include "test/support/loopback.h"
 
 namespace holdfast::test {
 
@@ -58,10 +60,14 @@ class VirtualTime {
  private:
   void step(MonoTime end);
   void advance(MonoTime end);
+  bool run_ready();
+  bool poll_until_quiet();
 
   VirtualClock clock_;
   asio::io_context context_{1};
+  LoopbackBarrier barrier_;
   std::unique_ptr<loop::Timer> nudge_;
+  std::size_t nudges_ = 0;  // that have run since the loop was last polled
 };
 
 }  // namespace holdfast::test

@@ -1,7 +1,6 @@
 #include "agent/edge/door/identify.h"
 
 #include <algorithm>
-#include <boost/asio/ip/address.hpp>
 
 #include "agent/edge/forward/owners.h"
 #include "platform/text.h"
@@ -11,8 +10,6 @@
 
 namespace holdfast::agent {
 namespace {
-
-namespace asio = boost::asio;
 
 // "kubelet/v1.20.2 (linux/amd64) kubernetes/faecb19" -> "kubelet"
 std::string agent_of(std::string_view user_agent) {
@@ -67,33 +64,6 @@ Result<Caller> identify(const http::Request& request, const EdgeOptions& options
   if (auto node = authentication.of_peer(request.peer); !node) return fail(node.error());
   caller.owner = node_owner;
   return caller;
-}
-
-Status check_host(const http::Request& request, const std::vector<std::string>& names) {
-  const std::string_view host = request.headers.get("host");
-  // The caller chooses this text, and it is logged. A DNS name has at most 253 characters.
-  constexpr std::size_t shown_max = 200;
-  const auto refused = [host] {
-    return fail(Errc::invalid, "the Host header does not name this listener: \"" +
-                                   std::string(host.substr(0, shown_max)) + "\"");
-  };
-  const std::size_t colon = host.ends_with(']') ? host.npos : host.rfind(':');
-  const bool with_port = colon != host.npos;
-  std::string_view name = host.substr(0, colon);
-  if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
-  if (with_port && host.substr(colon + 1) != std::to_string(request.peer.local_port)) {
-    return refused();
-  }
-  boost::system::error_code ec;
-  const auto own = asio::ip::make_address(request.peer.local_address, ec);
-  if (ec) return refused();
-  if (const auto literal = asio::ip::make_address(name, ec); !ec) {
-    return literal == own ? Status() : refused();
-  }
-  const bool localhost = own.is_loopback() && equals_ignoring_case(name, "localhost");
-  const auto same = [name](const std::string& known) { return equals_ignoring_case(known, name); };
-  if (localhost || std::any_of(names.begin(), names.end(), same)) return {};
-  return refused();
 }
 
 Result<Caller> identify_over_tls(const http::Request& request, const EdgeOptions& options) {

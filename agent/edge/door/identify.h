@@ -32,12 +32,6 @@ struct NodeAuthentication {
 [[nodiscard]] Result<Caller> identify(const http::Request& request, const EdgeOptions& options,
                                       const NodeAuthentication& authentication);
 
-// Checks the Host header of a request to a plain listener: the address that the caller connected
-// to, "localhost" on loopback, or one of `names`; a port must match. This refuses web pages that
-// rebind their own DNS name to this machine. Errors: invalid.
-[[nodiscard]] Status check_host(const http::Request& request,
-                                const std::vector<std::string>& names);
-
 // Identifies a caller of a TLS listener, where the peer's uid proves nothing. A caller with a token
 // keeps it, and its reads are cached under it. A caller with only a certificate is who its
 // certificate names: the node may read the node's rows, others own none. Neither gets the node's

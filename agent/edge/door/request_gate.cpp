@@ -8,6 +8,7 @@
 #include "platform/check.h"
 #include "platform/fs/file.h"
 #include "platform/fs/ownership.h"
+#include "platform/http/host.h"
 #include "platform/log.h"
 #include "platform/random.h"
 #include "platform/text.h"
@@ -144,7 +145,7 @@ Result<Caller> RequestGate::identify_at(Listener listener, const http::Request& 
 http::Admission RequestGate::admit(Listener listener, const http::Request& head) {
   const bool plain = listener == Listener::proxy || listener == Listener::admin;
   if (plain) {
-    if (const auto host = check_host(head, names_); !host) {
+    if (const auto host = http::check_host(head, names_); !host) {
       return {.refusal = refuse(listener, head, 403, "host", host.error().what)};
     }
   }

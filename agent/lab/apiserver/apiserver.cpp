@@ -21,12 +21,6 @@ namespace {
 // Most passes in a row: controllers that never settle must not starve the requests.
 constexpr int passes_max = 20;
 
-asio::awaitable<http::Response> respond(Backend& backend, const std::string& address,
-                                        const http::Request& request) {
-  http::Response response = dispatch(backend, address, request);
-  co_return response;
-}
-
 }  // namespace
 
 struct ApiServer::State {
@@ -40,7 +34,10 @@ struct ApiServer::State {
         watches(executor, options.watches),
         controllers(editor),
         changed(executor),
-        backend{*registry, editor, watches, clock, random, tokens, options.tokens.has_value()} {}
+        metrics(clock.wall()),
+        backend{*registry, editor, watches, clock, random, tokens, options.tokens.has_value()} {
+    backend.metrics = &metrics;
+  }
 
   void on_change(const Change& change);
   void control();
@@ -62,6 +59,8 @@ struct ApiServer::State {
   // Times, and the revision that was current at each of them; oldest first.
   std::deque<std::pair<MonoTime, std::int64_t>> marks;
   MonoTime next_expiry{};
+  RequestMetrics metrics;
+  std::unique_ptr<KubeletClient> kubelets;
   Backend backend;
 };
 
@@ -74,6 +73,7 @@ void ApiServer::State::on_change(const Change& change) {
 }
 
 void ApiServer::State::control() {
+  dirty = dirty || (options.controllers && controllers.is_due());
   for (int pass = 0; dirty && pass < passes_max; ++pass) {
     dirty = false;
     if (options.controllers) controllers.pass();
@@ -132,6 +132,10 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   if (options.authority) {
     TRY(signer, tls::Signer::make(*options.authority));
   }
+  std::unique_ptr<KubeletClient> kubelets;
+  if (options.kubelets) {
+    TRY(kubelets, KubeletClient::make(*options.kubelets));
+  }
   std::optional<AuditLog> audit;
   if (!options.audit_log.empty()) {
     TRY(audit, AuditLog::open(options.audit_log));
@@ -139,12 +143,18 @@ Result<std::unique_ptr<ApiServer>> ApiServer::open(asio::any_io_executor executo
   auto state = std::make_unique<State>(std::move(executor), clock, random, std::move(options),
                                        std::move(registry));
   state->tokens = std::move(tokens);
+  state->kubelets = std::move(kubelets);
+  state->backend.kubelets = state->kubelets.get();
   state->backend.refuses_anonymous = state->options.refuses_anonymous;
   state->backend.node_authorizer = state->options.node_authorizer;
+  state->backend.rbac = state->options.rbac;
+  if (state->options.rbac || state->options.requires_identity) state->backend.secured = true;
   state->backend.audit = std::move(audit);
   State* const raw = state.get();
   raw->registry->listen([raw](const ChangePtr& change) { raw->on_change(*change); });
   raw->controllers.create_namespaces();
+  if (raw->options.rbac) raw->controllers.create_roles();
+  raw->controllers.publish_root_ca(raw->options.ca_pem);
   if (raw->options.controllers && raw->options.scheduler) {
     raw->scheduler.emplace(raw->editor, clock, Random(raw->random.next()));
   }
@@ -162,7 +172,7 @@ ApiServer::~ApiServer() = default;
 http::Handler ApiServer::handler() {
   State* const state = state_.get();
   return [state](const http::Request& request) {
-    return respond(state->backend, state->options.address, request);
+    return dispatch(state->backend, state->options.address, request);
   };
 }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/lab/apiserver/kubelet_client.h"
 #include "agent/lab/apiserver/registry.h"
 #include "agent/lab/apiserver/watch.h"
 #include "platform/http/message.h"
@@ -32,7 +33,10 @@ struct ApiServerOptions {
   std::filesystem::path data;              // a directory; created if it is missing
   std::string address = {};                // "host:port" of the server, for discovery
   std::optional<std::string> tokens = {};  // content of a token file; none: no authorization
-  bool refuses_anonymous = false;          // with tokens: 401 for callers without credentials
+  bool refuses_anonymous = false;          // 401 instead of 403 for callers without credentials
+  // Whether callers need rights although there are no tokens, because certificates identify them.
+  bool requires_identity = false;
+  bool rbac = false;  // roles and bindings decide; the default ones are created
   // Whether callers that are nodes are limited to the rights of a real node, even if there are no
   // tokens and all other callers may do everything. false: nodes may read everything, and do
   // everything if there are no tokens.
@@ -41,6 +45,9 @@ struct ApiServerOptions {
   bool controllers = true;               // run the built-in controllers
   bool scheduler = true;                 // with `controllers`: place pods of "default-scheduler"
   std::optional<tls::Identity> authority = {};  // signs nodes' certificates; none: not signed
+  // How kubelets are asked for logs and the like; none: they are not.
+  std::optional<KubeletAccess> kubelets = {};
+  std::string ca_pem = {};  // published in every namespace as kube-root-ca.crt; "": not
   Duration certificate_lifetime = std::chrono::hours(24 * 365);
   RegistryLimits registry = {};
   WatchLimits watches = {};

@@ -40,6 +40,8 @@ std::string audit_line(WallTime received, const http::Request& request, const Au
                     {"userAgent", request.headers.get("User-Agent")},
                     {"responseStatus", json::object{{"code", status}}},
                     {"requestReceivedTimestamp", format_rfc3339(received, TimeDigits::micros)}};
+  if (!audited.impersonated.empty())
+    line["impersonatedUser"] = json::object{{"username", audited.impersonated}};
   if (audited.info.is_resource) line["objectRef"] = object_ref(audited.info);
   return sync::wire::serialize(line);
 }

@@ -20,6 +20,7 @@ namespace holdfast::agent::lab {
 struct Audited {
   sync::objects::RequestInfo info = {};
   Identity caller = {};
+  std::string impersonated = {};  // the user as whom the caller acts; "": himself
 };
 
 // The line, without the newline.

@@ -11,6 +11,12 @@ std::string_view Call::name_space() const {
   return resource().namespaced ? std::string_view(info.namespace_name) : std::string_view();
 }
 
+Author Call::author(bool applies) const {
+  return {field_manager,
+          view.as_stored() || view.custom ? resource().api_version(view.version->name) : "",
+          info.subresource, applies};
+}
+
 Answer<boost::json::object> read_as(const Call& call, const sync::StructType& type,
                                     std::string_view kind) {
   const auto body =

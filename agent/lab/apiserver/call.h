@@ -11,17 +11,21 @@
 #include "agent/lab/apiserver/audit.h"
 #include "agent/lab/apiserver/editor.h"
 #include "agent/lab/apiserver/registry.h"
+#include "agent/lab/apiserver/request_metrics.h"
 #include "agent/lab/apiserver/view.h"
 #include "agent/lab/apiserver/watch.h"
 #include "agent/lab/rules/answer.h"
 #include "agent/lab/rules/decode.h"
 #include "agent/lab/rules/identity.h"
+#include "agent/lab/rules/pod_connect.h"
 #include "platform/http/message.h"
 #include "platform/random.h"
 #include "platform/time.h"
 #include "sync/objects/request_info.h"
 
 namespace holdfast::agent::lab {
+
+class KubeletClient;
 
 // The state that all verbs work on. The references outlive every call.
 struct Backend {
@@ -31,10 +35,13 @@ struct Backend {
   const Clock& clock;
   Random& random;
   TokenTable& tokens;
-  bool secured;  // false: all callers but nodes may do everything, see authorize()
+  bool secured;                    // false: all callers but nodes may do everything, see decide()
   bool refuses_anonymous = false;  // anonymous callers get 401 instead of 403
   bool node_authorizer = true;     // nodes have only the rights of a real node
+  bool rbac = false;               // roles decide about all callers but system:masters
   std::optional<AuditLog> audit = {};
+  RequestMetrics* metrics = nullptr;  // borrowed
+  KubeletClient* kubelets = nullptr;  // borrowed; null: kubelets cannot be asked
 };
 
 struct Call {
@@ -46,7 +53,10 @@ struct Call {
   sync::wire::Accept accept = {};
   const sync::printing::Subresource* subresource = nullptr;
   bool dry_run = false;
+  std::string field_manager = {};
   FieldValidation validation = FieldValidation::warn;
+  // Set by a verb that a kubelet answers; its own answer is then ignored.
+  std::optional<NodeRequest>* onward = nullptr;
 
   [[nodiscard]] const sync::printing::Resource& resource() const { return *view.resource; }
   // The resource under which the objects are stored. It differs for events of events.k8s.io.
@@ -54,6 +64,8 @@ struct Call {
   // The namespace of the request; "" if there is none.
   [[nodiscard]] std::string_view name_space() const;
   [[nodiscard]] Target target() const { return {name_space(), info.name}; }
+  // Who writes, for managedFields. An apply has recorded that already.
+  [[nodiscard]] Author author(bool applies = false) const;
 };
 
 using Reply = Answer<http::Response>;
@@ -71,6 +83,12 @@ using Reply = Answer<http::Response>;
                                           WallTime now);
 // Adds a Warning header for each warning.
 void add_warnings(http::Response& response, const std::vector<std::string>& warnings);
+
+// Whether the request is a server-side apply.
+[[nodiscard]] bool is_apply(const Call& call);
+[[nodiscard]] bool is_apply_request(const sync::objects::RequestInfo& info,
+                                    const http::Request& request);
+[[nodiscard]] Reply apply(Backend& backend, const Call& call);
 
 // The verbs.
 [[nodiscard]] Reply get(Backend& backend, const Call& call);

@@ -4,6 +4,7 @@
 
 #include "agent/lab/loops/budgets.h"
 #include "agent/lab/loops/garbage_collection.h"
+#include "agent/lab/rules/custom_definition.h"
 #include "agent/lab/rules/decode.h"
 #include "agent/lab/rules/matching.h"
 #include "platform/log.h"
@@ -60,10 +61,14 @@ void Controllers::create(std::string_view group, std::string_view kind, json::ob
 
 void Controllers::remove(std::string_view group, std::string_view kind, const json::object& object,
                          const DeleteOptions& options) {
-  const auto removed =
-      editor_.remove(sync::printing::known_kind(group, kind), target_of(object), options);
+  remove(sync::printing::known_kind(group, kind), object, options);
+}
+
+void Controllers::remove(const sync::printing::Resource& resource, const json::object& object,
+                         const DeleteOptions& options) {
+  const auto removed = editor_.remove(resource, target_of(object), options);
   if (!removed && removed.error().reason != "NotFound") {
-    log_warn("controller delete", {{"kind", kind}, {"why", removed.error().message}});
+    log_warn("controller delete", {{"kind", resource.kind}, {"why", removed.error().message}});
   }
 }
 
@@ -82,14 +87,20 @@ void Controllers::set_status(std::string_view group, std::string_view kind,
 }
 
 void Controllers::pass() {
+  due_.reset();
   create_service_accounts();
   roll_deployments();
   fill_replica_sets();
   fill_daemon_sets();
+  fill_stateful_sets();
+  run_jobs();
+  release_pods();
+  aggregate_roles();
   collect_pod_garbage();
   collect_orphans();
   update_budgets();
   empty_namespaces();
+  empty_definitions();
 }
 
 void Controllers::create_namespaces() {
@@ -103,11 +114,22 @@ void Controllers::create_service_accounts() {
   for (const StoredPtr& space : list("", "Namespace")) {
     const std::string_view name = sync::wire::name_of(space->object);
     if (sync::wire::is_terminating(space->object)) continue;
+    create_root_ca(name);
     if (editor_.registry().find(sync::printing::known_kind("", "ServiceAccount"), name, "default"))
       continue;
     create("", "ServiceAccount",
            {{"metadata", json::object{{"name", "default"}, {"namespace", name}}}});
   }
+}
+
+void Controllers::create_root_ca(std::string_view name_space) {
+  constexpr std::string_view name = "kube-root-ca.crt";
+  if (root_ca_.empty()) return;
+  if (editor_.registry().find(sync::printing::known_kind("", "ConfigMap"), name_space, name))
+    return;
+  create("", "ConfigMap",
+         {{"metadata", json::object{{"name", name}, {"namespace", name_space}}},
+          {"data", json::object{{"ca.crt", root_ca_}}}});
 }
 
 void Controllers::collect_pod_garbage() {
@@ -143,7 +165,9 @@ void Controllers::collect_orphans() {
     const std::size_t slash = api_version.find('/');
     const std::string_view group =
         slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
-    remove(group, sync::wire::dig_text(stored->object, {"kind"}), stored->object);
+    const auto* resource = editor_.registry().catalog().find_kind(
+        group, sync::wire::dig_text(stored->object, {"kind"}));
+    if (resource != nullptr) remove(*resource, stored->object, {});
   }
 }
 
@@ -157,11 +181,14 @@ void Controllers::update_budgets() {
       all.push_back(&pod->object);
       if (!covers(budget->object, pod->object)) continue;
       const json::object& owner = sync::wire::controller_of(pod->object);
-      const StoredPtr set = editor_.registry().find(
-          sync::printing::known_kind("apps", "ReplicaSet"), sync::wire::namespace_of(pod->object),
-          sync::wire::dig_text(owner, {"name"}));
-      const bool by_set = sync::wire::dig_text(owner, {"kind"}) == "ReplicaSet" && set;
-      if (!by_set) {
+      const std::string_view kind = sync::wire::dig_text(owner, {"kind"});
+      const bool counted = kind == "ReplicaSet" || kind == "StatefulSet";
+      const StoredPtr set = counted
+                                ? editor_.registry().find(sync::printing::known_kind("apps", kind),
+                                                          sync::wire::namespace_of(pod->object),
+                                                          sync::wire::dig_text(owner, {"name"}))
+                                : nullptr;
+      if (!set) {
         if (is_active(pod->object)) ++expected;
       } else if (owners.emplace(sync::wire::uid_of(set->object)).second) {
         expected += sync::wire::dig_int(set->object, {"spec", "replicas"});
@@ -175,6 +202,39 @@ void Controllers::update_budgets() {
 void Controllers::empty_namespaces() {
   for (const StoredPtr& space : list("", "Namespace")) {
     if (sync::wire::is_terminating(space->object)) finish_namespace(space);
+  }
+}
+
+// Deletes the objects of the resource; returns whether there are none left.
+bool Controllers::remove_all(const sync::printing::Resource& resource,
+                             std::string_view name_space) {
+  for (const StoredPtr& stored : editor_.registry().list(resource, name_space)) {
+    if (!sync::wire::is_terminating(stored->object)) remove(resource, stored->object, {});
+  }
+  return editor_.registry().list(resource, name_space).empty();
+}
+
+// Deletes the objects of definitions that are being deleted, and then removes their finalizer.
+void Controllers::empty_definitions() {
+  const sync::printing::Resource& resource =
+      sync::printing::known_kind("apiextensions.k8s.io", "CustomResourceDefinition");
+  for (const StoredPtr& crd : list("apiextensions.k8s.io", "CustomResourceDefinition")) {
+    if (!sync::wire::is_terminating(crd->object)) continue;
+    const auto* found = editor_.registry().catalog().find_kind(
+        sync::wire::dig_text(crd->object, {"spec", "group"}),
+        sync::wire::dig_text(crd->object, {"spec", "names", "kind"}));
+    if (found != nullptr && found->is_custom && !remove_all(*found, {})) continue;
+    json::object done = crd->object;
+    json::value& finalizers = sync::wire::make_object(done, {"metadata"})["finalizers"];
+    json::array kept;
+    for (const json::value& each : sync::wire::dig_list(crd->object, {"metadata", "finalizers"})) {
+      if (each != json::value(definition_finalizer)) kept.push_back(each);
+    }
+    if (kept.size() == sync::wire::dig_list(crd->object, {"metadata", "finalizers"}).size())
+      continue;
+    finalizers = std::move(kept);
+    const auto written = editor_.replace(resource, canonical(resource, std::move(done)), crd);
+    if (!written) log_warn("definition", {{"why", written.error().message}});
   }
 }
 
@@ -192,6 +252,9 @@ void Controllers::finish_namespace(const StoredPtr& space) {
       }
     }
     empty = empty && editor_.registry().list(resource, name).empty();
+  }
+  for (const auto& custom : editor_.registry().catalog().customs()) {
+    if (custom->namespaced) empty = remove_all(*custom, name) && empty;
   }
   if (!empty) return;
   json::object done = space->object;

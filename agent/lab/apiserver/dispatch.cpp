@@ -2,6 +2,8 @@
 
 #include "agent/lab/apiserver/apiserver.h"
 #include "agent/lab/apiserver/compress.h"
+#include "agent/lab/apiserver/impersonation.h"
+#include "agent/lab/apiserver/kubelet_client.h"
 #include "agent/lab/apiserver/nodes.h"
 #include "agent/lab/apiserver/transcode.h"
 #include "platform/http/date.h"
@@ -30,16 +32,17 @@ Answer<Identity> identify(const Backend& backend, const http::Request& request) 
 }
 
 // Finds the resource. Its 404 has no details, as upstream's for an unknown resource.
-Answer<View> find_view(const sync::objects::RequestInfo& info) {
+Answer<View> find_view(const Catalog& catalog, const sync::objects::RequestInfo& info) {
   View view;
-  view.resource = sync::printing::find_resource(info.group, info.version, info.resource);
+  view.resource = catalog.find_resource(info.group, info.version, info.resource);
   if (view.resource == nullptr) return refuse(sync::wire::status::generic(404));
+  view.custom = catalog.share(*view.resource);
   view.version = view.resource->version(info.version);
   return view;
 }
 
-bool has_version(const sync::objects::RequestInfo& info) {
-  for (const std::string_view version : sync::printing::versions_of(info.group)) {
+bool has_version(const Catalog& catalog, const sync::objects::RequestInfo& info) {
+  for (const std::string& version : catalog.versions_of(info.group)) {
     if (version == info.version) return (info.api_prefix == "api") == info.group.empty();
   }
   return false;
@@ -97,12 +100,18 @@ Answer<bool> parse_call(Call& call) {
   const auto validation = parse_field_validation(call.query.get("fieldValidation"));
   if (!validation) return refuse(validation.error());
   call.validation = *validation;
+  auto manager =
+      read_field_manager(call.query.get("fieldManager"), call.request.headers.get("User-Agent"),
+                         is_apply(call), call.query.flag("force"));
+  if (!manager) return refuse(manager.error());
+  call.field_manager = *std::move(manager);
   return check_dry_run(call);
 }
 
 Reply serve_subresource(Backend& backend, const Call& call) {
   const std::string_view name = call.subresource->name;
   const std::string_view verb = call.info.verb;
+  if (name == "log" || name == "exec" || name == "portforward") return connect_pod(backend, call);
   if (name == "scale") {
     return verb == "get" ? get_scale(backend, call) : change_scale(backend, call);
   }
@@ -136,7 +145,7 @@ Reply serve_verb(Backend& backend, const Call& call) {
 }
 
 Reply serve_resource(Backend& backend, Call call) {
-  auto view = find_view(call.info);
+  auto view = find_view(backend.registry.catalog(), call.info);
   if (!view) return refuse(view.error());
   call.view = *view;
   if (!call.info.subresource.empty()) {
@@ -145,15 +154,33 @@ Reply serve_resource(Backend& backend, Call call) {
   if (const auto known = check_verb(call); !known) return refuse(known.error());
   if (const auto understood = parse_call(call); !understood) return refuse(understood.error());
   auto reply = serve_verb(backend, call);
+  if (call.onward->has_value()) return reply;
   if (reply && wants_protobuf(call)) reply = in_protobuf(*std::move(reply));
   const std::string_view warning = call.view.version->warning;
   if (reply && !warning.empty()) add_warnings(*reply, {std::string(warning)});
   return reply;
 }
 
-// Answers one request. Sets the fields of `audited` as soon as they are known.
+// GET /metrics. With a token file only administrators may read it; nodes may not.
+Reply serve_metrics(Backend& backend, const Identity& caller,
+                    const sync::objects::RequestInfo& info) {
+  if (backend.secured && !caller.in_group("system:masters")) {
+    sync::wire::ApiStatus refused = sync::wire::status::generic(403);
+    refused.message =
+        "forbidden: User \"" + caller.name + "\" cannot get path \"" + info.path + "\"";
+    return refuse(std::move(refused));
+  }
+  http::Response response{.status = 200, .headers = {}, .body = {}};
+  response.body = backend.metrics->text(backend.registry, backend.watches.size());
+  response.headers.set("Content-Type",
+                       std::string(Metrics::content_type) + "; escaping=underscores");
+  return response;
+}
+
+// Answers one request. Sets the fields of `audited` as soon as they are known. Sets `onward` if a
+// kubelet has the answer.
 Reply answer(Backend& backend, const std::string& address, const http::Request& request,
-             Audited& audited) {
+             Audited& audited, std::optional<NodeRequest>& onward) {
   if (request.body.size() > body_bytes_max) {
     return refuse(
         sync::wire::status::entity_too_large("limit is " + std::to_string(body_bytes_max)));
@@ -164,32 +191,52 @@ Reply answer(Backend& backend, const std::string& address, const http::Request& 
   audited.info = *info;
   auto query = Query::parse(request.query());
   if (!query) return refuse(sync::wire::status::bad_request(query.error().what));
+  const std::string_view timeout = query->get("timeout");
+  if (!timeout.empty() && !parse_duration(timeout)) {
+    return refuse(sync::wire::status::bad_request(
+        "invalid timeout specified in the request URL - time: invalid duration \"" +
+        std::string(timeout) + "\""));
+  }
   auto caller = identify(backend, request);
   if (!caller) return refuse(caller.error());
   audited.caller = *caller;
-  const auto allowed = authorize(backend, *caller, *info);
   const bool unknown = *caller == anonymous();
+  caller = acting_as(backend, request, audited.caller);
+  if (!caller && unknown && backend.refuses_anonymous) {
+    return refuse(sync::wire::status::unauthorized());
+  }
+  if (!caller) return refuse(caller.error());
+  if (!(*caller == audited.caller)) audited.impersonated = caller->name;
+  const auto allowed = authorize(backend, *caller, *info);
   if (!allowed && unknown && backend.refuses_anonymous) {
     return refuse(sync::wire::status::unauthorized());
   }
   if (!allowed) return refuse(allowed.error());
-  if (!info->is_resource || !has_version(*info)) {
-    return serve_document(*info, *query, request.headers.get("Accept"), address);
+  if (!info->is_resource && info->path == "/metrics" && info->verb == "get") {
+    return serve_metrics(backend, *caller, *info);
+  }
+  if (!info->is_resource || !has_version(backend.registry.catalog(), *info)) {
+    return serve_document(backend.registry.catalog(), *info, *query, request.headers.get("Accept"),
+                          address);
   }
   return serve_resource(backend, Call{.request = request,
                                       .query = *std::move(query),
                                       .info = *std::move(info),
                                       .caller = *std::move(caller),
-                                      .view = {}});
+                                      .view = {},
+                                      .onward = &onward});
 }
 
 }  // namespace
 
-http::Response dispatch(Backend& backend, const std::string& address,
-                        const http::Request& request) {
+asio::awaitable<http::Response> dispatch(Backend& backend, const std::string& address,
+                                         const http::Request& request) {
   const WallTime received = backend.clock.wall();
+  const MonoTime began = backend.clock.mono();
   Audited audited;
-  Reply reply = answer(backend, address, request, audited);
+  std::optional<NodeRequest> onward;
+  Reply reply = answer(backend, address, request, audited, onward);
+  if (reply && onward) reply = co_await backend.kubelets->ask(request, *std::move(onward));
   http::Response response = reply ? *std::move(reply) : reply_status(reply.error());
   maybe_compress(request, audited.info.verb, response);
   response.headers.set("Date", http::format_date(received));
@@ -200,8 +247,18 @@ http::Response dispatch(Backend& backend, const std::string& address,
   if (!response.headers.has("Cache-Control")) {
     response.headers.set("Cache-Control", "no-cache, private");
   }
+  const sync::objects::RequestInfo& info = audited.info;
+  const auto* resource =
+      backend.registry.catalog().find_resource(info.group, info.version, info.resource);
+  const bool known =
+      resource != nullptr && (info.subresource.empty() || resource->subresource(info.subresource));
+  backend.metrics->record({.info = info,
+                           .is_known = known,
+                           .is_apply = is_apply_request(info, request),
+                           .status = response.status,
+                           .took = backend.clock.mono() - began});
   if (backend.audit) backend.audit->record(received, request, audited, response.status);
-  return response;
+  co_return response;
 }
 
 }  // namespace holdfast::agent::lab

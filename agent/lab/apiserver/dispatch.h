@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <string>
 #include <string_view>
 
@@ -10,12 +11,13 @@
 namespace holdfast::agent::lab {
 
 // Answers one request. Errors are answers with a Status, too. `address` is the server's
-// "host:port".
-[[nodiscard]] http::Response dispatch(Backend& backend, const std::string& address,
-                                      const http::Request& request);
+// "host:port". Only what a kubelet answers takes longer than the call. The arguments outlive it.
+boost::asio::awaitable<http::Response> dispatch(Backend& backend, const std::string& address,
+                                                const http::Request& request);
 
-// Answers paths that are not resources: discovery, /version, /healthz, /openapi, /metrics.
-[[nodiscard]] http::Response serve_document(const sync::objects::RequestInfo& info,
+// Answers paths that are not resources: discovery, /version, /healthz, /openapi.
+[[nodiscard]] http::Response serve_document(const Catalog& catalog,
+                                            const sync::objects::RequestInfo& info,
                                             const Query& query, std::string_view accept,
                                             const std::string& address);
 

@@ -6,6 +6,7 @@
 
 #include "agent/lab/apiserver/dispatch.h"
 #include "agent/lab/rules/discovery.h"
+#include "agent/lab/rules/discovery_aggregated.h"
 #include "agent/lab/rules/openapi.h"
 #include "agent/lab/rules/openapi_v2.h"
 #include "platform/text.h"
@@ -29,12 +30,19 @@ http::Response reply_document(const json::object& document) {
 
 // As upstream, an unknown version of a known group is answered with a Status, an unknown group with
 // plain text.
-http::Response reply_unknown(const std::vector<std::string_view>& parts) {
+http::Response reply_unknown(const Catalog& catalog, const std::vector<std::string_view>& parts) {
   const bool core = parts.size() >= 2 && parts[0] == "api";
   const bool known =
-      parts.size() >= 3 && parts[0] == "apis" && !sync::printing::versions_of(parts[1]).empty();
+      parts.size() >= 3 && parts[0] == "apis" && !catalog.versions_of(parts[1]).empty();
   if (core || known) return reply_status(sync::wire::status::generic(404));
   return reply_text(404, "404 page not found\n");
+}
+
+http::Response reply_aggregated(const Catalog& catalog, bool is_core) {
+  http::Response response = reply_document(aggregated_discovery(catalog, is_core));
+  response.headers.set("Content-Type", std::string(aggregated_type));
+  response.headers.set("Vary", "Accept");
+  return response;
 }
 
 // A missing OpenAPI document is answered with an empty 404, as upstream does.
@@ -44,26 +52,18 @@ http::Response reply_openapi(const std::optional<json::object>& document) {
 }
 
 // Upstream sends the list of OpenAPI documents as text/plain.
-http::Response reply_openapi_index() {
-  http::Response response = reply_document(openapi_index());
+http::Response reply_openapi_index(const Catalog& catalog) {
+  http::Response response = reply_document(openapi_index(catalog));
   response.headers.set("Content-Type", "text/plain; charset=utf-8");
   return response;
 }
 
-// The lab has no metrics. The path exists for clients that scrape it.
-http::Response metrics() {
-  http::Response response = reply_text(200, "# TYPE apiserver_request_total counter\n");
-  response.headers.set("Content-Type",
-                       "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
-  return response;
-}
-
 // Old versions of kubectl request protobuf and cannot read JSON here.
-http::Response serve_openapi_v2(std::string_view accept) {
+http::Response serve_openapi_v2(const Catalog& catalog, std::string_view accept) {
   if (accept.find("com.github.proto-openapi.spec.v2") == std::string_view::npos) {
-    return reply_document(openapi_v2_document());
+    return reply_document(openapi_v2_document(catalog));
   }
-  http::Response response{.status = 200, .headers = {}, .body = openapi_v2_protobuf()};
+  http::Response response{.status = 200, .headers = {}, .body = openapi_v2_protobuf(catalog)};
   response.headers.set("Content-Type", std::string(openapi_v2_protobuf_type));
   return response;
 }
@@ -81,28 +81,33 @@ std::optional<http::Response> health(std::string_view path, const Query& query) 
 
 }  // namespace
 
-http::Response serve_document(const sync::objects::RequestInfo& info, const Query& query,
-                              std::string_view accept, const std::string& address) {
+http::Response serve_document(const Catalog& catalog, const sync::objects::RequestInfo& info,
+                              const Query& query, std::string_view accept,
+                              const std::string& address) {
   std::string_view path = info.path;
   while (path.starts_with('/')) path.remove_prefix(1);
   while (path.ends_with('/')) path.remove_suffix(1);
   if (auto found = health(path, query)) return *std::move(found);
-  if (path.empty()) return reply_document(root_paths());
+  if (path.empty()) return reply_document(root_paths(catalog));
   if (path == "version") return reply_document(version_document());
+  if ((path == "api" || path == "apis") && wants_aggregated(accept)) {
+    return reply_aggregated(catalog, path == "api");
+  }
   if (path == "api") return reply_document(api_versions(address));
-  if (path == "apis") return reply_document(group_list());
-  if (path == "openapi/v2") return serve_openapi_v2(accept);
-  if (path == "openapi/v3") return reply_openapi_index();
-  if (path == "metrics") return metrics();
+  if (path == "apis") return reply_document(group_list(catalog));
+  if (path == "openapi/v2") return serve_openapi_v2(catalog, accept);
+  if (path == "openapi/v3") return reply_openapi_index(catalog);
   const std::vector<std::string_view> parts = split(path, '/');
   std::optional<json::object> found;
-  if (parts.size() == 2 && parts[0] == "api") found = resource_list("", parts[1]);
-  if (parts.size() == 2 && parts[0] == "apis") found = group_document(parts[1]);
-  if (parts.size() == 3 && parts[0] == "apis") found = resource_list(parts[1], parts[2]);
+  if (parts.size() == 2 && parts[0] == "api") found = resource_list(catalog, "", parts[1]);
+  if (parts.size() == 2 && parts[0] == "apis") found = group_document(catalog, parts[1]);
+  if (parts.size() == 3 && parts[0] == "apis") found = resource_list(catalog, parts[1], parts[2]);
   if (found) return reply_document(*found);
-  if (parts.size() < 3 || parts[0] != "openapi" || parts[1] != "v3") return reply_unknown(parts);
-  if (parts.size() == 4 && parts[2] == "api") found = openapi_document("", parts[3]);
-  if (parts.size() == 5 && parts[2] == "apis") found = openapi_document(parts[3], parts[4]);
+  if (parts.size() < 3 || parts[0] != "openapi" || parts[1] != "v3")
+    return reply_unknown(catalog, parts);
+  if (parts.size() == 4 && parts[2] == "api") found = openapi_document(catalog, "", parts[3]);
+  if (parts.size() == 5 && parts[2] == "apis")
+    found = openapi_document(catalog, parts[3], parts[4]);
   return reply_openapi(found);
 }
 

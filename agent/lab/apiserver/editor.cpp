@@ -4,6 +4,8 @@
 
 #include "agent/lab/apiserver/admission.h"
 #include "agent/lab/rules/convert.h"
+#include "agent/lab/rules/custom_definition.h"
+#include "agent/lab/rules/custom_resource.h"
 #include "agent/lab/rules/decode.h"
 #include "agent/lab/rules/validation.h"
 #include "platform/check.h"
@@ -74,16 +76,59 @@ Answer<bool> Editor::check_namespace(const sync::printing::Resource& resource,
   return refuse(std::move(status));
 }
 
+// Sets the status of a definition.
+void Editor::accept_definition(json::object& crd) const {
+  std::vector<const json::object*> others;
+  const std::vector<StoredPtr> stored = registry_.list(
+      sync::printing::known_kind("apiextensions.k8s.io", "CustomResourceDefinition"));
+  others.reserve(stored.size());
+  for (const StoredPtr& other : stored) others.push_back(&other->object);
+  crd["status"] = definition_status(crd, others, clock_.wall());
+}
+
+Answer<bool> Editor::check_custom(const sync::printing::Resource& resource) const {
+  if (resource.kind == "CustomResourceDefinition") {
+    const std::size_t most = DefinitionLimits{}.definitions;
+    if (registry_.list(resource).size() < most) return true;
+    return refuse(sync::wire::status::forbidden(
+        named(resource), "",
+        "exceeded the limit of " + std::to_string(most) + " custom resource definitions"));
+  }
+  const CustomResource* custom = custom_of(resource);
+  if (custom == nullptr || !custom->terminating) return true;
+  sync::wire::ApiStatus refused = sync::wire::status::generic(405);
+  refused.message = "create not allowed while custom resource definition is terminating";
+  return refuse(std::move(refused));
+}
+
 Answer<json::object> Editor::admit(const sync::printing::Resource& resource, json::object object) {
+  if (resource.is_custom) return object;
+  if (resource.kind == "CustomResourceDefinition") {
+    accept_definition(object);
+    return canonical(resource, std::move(object));
+  }
   if (resource.kind == "Pod") return admit_pod(registry_, std::move(object));
   if (resource.kind == "Service") return admit_service(registry_, std::move(object), random_);
   return object;
 }
 
+void Editor::note_author(const sync::printing::Resource& resource, const json::object& before,
+                         json::object& after, const Author& author) const {
+  if (author.applies) return;
+  FieldManager manager{author.manager, author.api_version, author.subresource, clock_.wall()};
+  if (manager.api_version.empty()) manager.api_version = stored_resource(resource).stored_version();
+  note_update(before, after, merge_type_of(resource), manager);
+}
+
 Answer<StoredPtr> Editor::create(const sync::printing::Resource& resource, json::object object,
-                                 std::string_view name_space, bool dry_run) {
+                                 std::string_view name_space, bool dry_run, const Author& author) {
   const Target target{name_space, {}};
   const std::string given = given_name(object);
+  if (const auto fine = check_custom(resource); !fine) return refuse(fine.error());
+  // A new object has no status, except a node's.
+  if (resource.has_status() && resource.kind != "Node") object.erase("status");
+  const sync::printing::Resource& kept = stored_resource(resource);
+  note_author(kept, zero_of(kept, kept.versions.front()), object, author);
   auto made = prepare_create(resource, std::move(object), target, clock_.wall(), random_);
   if (!made) return refuse(made.error());
   if (const auto fine = check_namespace(resource, given, name_space); !fine) {
@@ -104,14 +149,19 @@ Answer<StoredPtr> Editor::create(const sync::printing::Resource& resource, json:
 }
 
 Answer<StoredPtr> Editor::update(const sync::printing::Resource& resource, const Target& target,
-                                 Part part, const Change& change, bool dry_run) {
+                                 Part part, const Change& change, bool dry_run,
+                                 const Author& author) {
   const StoredPtr old = registry_.find(resource, target.name_space, target.name);
   if (!old) return refuse(missing(resource, target.name));
   auto wanted = change(old->object);
   if (!wanted) return refuse(wanted.error());
   auto made = prepare_update(resource, *std::move(wanted), old->object, target, part);
   if (!made) return refuse(made.error());
-  if (part == Part::object) {
+  if (resource.kind == "CustomResourceDefinition" && !resource.is_custom && part == Part::object) {
+    accept_definition(*made);
+    made = canonical(resource, *std::move(made));
+  }
+  if (part == Part::object || resource.is_custom) {
     sync::wire::FieldErrors errors = validate(resource, *made);
     for (sync::wire::FieldError& error : validate_update(resource, *made, old->object)) {
       errors.push_back(std::move(error));
@@ -124,6 +174,8 @@ Answer<StoredPtr> Editor::update(const sync::printing::Resource& resource, const
   keep_version(*made, old->object);
   // As upstream, a write that changes nothing keeps the resourceVersion and causes no event.
   if (*made == old->object) return old;
+  note_author(resource, old->object, *made, author);
+  if (same_but_times(*made, old->object)) return old;
   if (dry_run) return unstored(canonical(resource, *std::move(made)));
   return replace(resource, *std::move(made), old);
 }
@@ -183,8 +235,8 @@ void Editor::orphan_dependents(const StoredPtr& owner) {
     const std::string_view group =
         slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
     const sync::printing::Resource* resource =
-        sync::printing::find_kind(group, sync::wire::dig_text(dependent->object, {"kind"}));
-    CHECK(resource != nullptr);
+        registry_.catalog().find_kind(group, sync::wire::dig_text(dependent->object, {"kind"}));
+    if (resource == nullptr) continue;  // of a definition that was deleted
     json::object object = dependent->object;
     json::value& owners = sync::wire::make_object(object, {"metadata"})["ownerReferences"];
     json::array kept;

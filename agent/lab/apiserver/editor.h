@@ -10,6 +10,7 @@
 
 #include "agent/lab/apiserver/registry.h"
 #include "agent/lab/rules/answer.h"
+#include "agent/lab/rules/managed_fields.h"
 #include "agent/lab/rules/strategy.h"
 #include "platform/random.h"
 #include "platform/time.h"
@@ -21,6 +22,14 @@ struct Removed {
   bool gone = false;  // false: marked for deletion, waits for a kubelet or a finalizer
 };
 
+// Who writes an object: its entry in managedFields.
+struct Author {
+  std::string manager = "holdfast-lab";  // the built-in controllers
+  std::string api_version = {};          // of the request; "": the stored one
+  std::string subresource = {};
+  bool applies = false;  // the object has its managedFields already, see apply_configuration()
+};
+
 class Editor {
  public:
   // All references are borrowed and outlive it.
@@ -30,7 +39,7 @@ class Editor {
   // Stores a new object, decoded and in the stored version. With `dry_run` it is only returned.
   [[nodiscard]] Answer<StoredPtr> create(const sync::printing::Resource& resource,
                                          boost::json::object object, std::string_view name_space,
-                                         bool dry_run = false);
+                                         bool dry_run = false, const Author& author = {});
 
   // Returns the new object for the old one.
   using Change = std::function<Answer<boost::json::object>(const boost::json::object& old)>;
@@ -39,7 +48,7 @@ class Editor {
   // this change, the object is removed.
   [[nodiscard]] Answer<StoredPtr> update(const sync::printing::Resource& resource,
                                          const Target& target, Part part, const Change& change,
-                                         bool dry_run = false);
+                                         bool dry_run = false, const Author& author = {});
 
   // Deletes an object, or marks it for deletion if it has finalizers or a grace period.
   [[nodiscard]] Answer<Removed> remove(const sync::printing::Resource& resource,
@@ -62,6 +71,10 @@ class Editor {
  private:
   [[nodiscard]] Answer<boost::json::object> admit(const sync::printing::Resource& resource,
                                                   boost::json::object object);
+  void accept_definition(boost::json::object& crd) const;
+  [[nodiscard]] Answer<bool> check_custom(const sync::printing::Resource& resource) const;
+  void note_author(const sync::printing::Resource& resource, const boost::json::object& before,
+                   boost::json::object& after, const Author& author) const;
   void orphan_dependents(const StoredPtr& owner);
 
   Registry& registry_;

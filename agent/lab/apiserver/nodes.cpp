@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-#include "agent/lab/rules/node_authorizer.h"
+#include "agent/lab/apiserver/rbac.h"
 #include "agent/lab/rules/node_restriction.h"
 #include "sync/wire/read.h"
 
@@ -19,12 +19,6 @@ NodeObjects::Each all_of(const Registry& registry, std::string_view group, std::
   };
 }
 
-NodeObjects objects_of(const Registry& registry) {
-  return {.pods = all_of(registry, "", "Pod"),
-          .volumes = all_of(registry, "", "PersistentVolume"),
-          .attachments = all_of(registry, "storage.k8s.io", "VolumeAttachment")};
-}
-
 // The pod that a TokenRequest is bound to or that an eviction names.
 StoredPtr pod_of(const Backend& backend, const Call& call, const json::object* now) {
   std::string_view name = call.info.name;
@@ -36,25 +30,27 @@ StoredPtr pod_of(const Backend& backend, const Call& call, const json::object* n
 
 }  // namespace
 
+NodeObjects node_objects(const Registry& registry) {
+  return {.pods = all_of(registry, "", "Pod"),
+          .volumes = all_of(registry, "", "PersistentVolume"),
+          .attachments = all_of(registry, "storage.k8s.io", "VolumeAttachment")};
+}
+
 Answer<bool> authorize(const Backend& backend, const Identity& caller,
                        const sync::objects::RequestInfo& info) {
-  const std::string_view node = backend.node_authorizer ? node_of(caller) : std::string_view();
-  if (node.empty() && !backend.secured) return true;
-  if (node.empty() || !info.is_resource) return authorize(caller, info);
-  const NodeDecision decision = authorize_node(node, info, objects_of(backend.registry));
-  if (decision.allowed) return true;
-  // A node also has the rights of every authenticated caller.
-  Identity plain = caller;
-  std::erase(plain.groups, "system:nodes");
-  auto allowed = authorize(plain, info);
-  if (allowed || decision.why.empty()) return allowed;
-  sync::wire::ApiStatus refused = allowed.error();
-  refused.message += ": " + decision.why;
+  const Verdict verdict = decide(backend, caller, info);
+  if (verdict.allowed) return true;
+  sync::wire::ApiStatus refused = access_denied(caller, info);
+  if (!verdict.reason.empty()) refused.message += ": " + verdict.reason;
   return refuse(std::move(refused));
 }
 
 Answer<bool> admit_write(const Backend& backend, const Call& call, const json::object* now,
                          const json::object* before) {
+  const bool grants = backend.rbac && now != nullptr && call.resource().group == rbac_group;
+  if (grants) {
+    if (auto fine = admit_role(backend, call, *now, before); !fine) return refuse(fine.error());
+  }
   const std::string_view node = backend.node_authorizer ? node_of(call.caller) : std::string_view();
   if (node.empty()) return true;
   const bool about_pod = call.info.subresource == "token" || call.info.subresource == "eviction";

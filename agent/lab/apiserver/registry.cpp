@@ -39,7 +39,8 @@ Result<StoredPtr> read_stored(const store::StoredValue& value) {
 void stamp(json::object& object, std::int64_t revision) {
   json::object& metadata = sync::wire::make_object(object, {"metadata"});
   metadata["resourceVersion"] = std::to_string(revision);
-  auto shaped = sync::objects::shape(sync::known_type("ObjectMeta"), metadata);
+  auto shaped = sync::objects::shape(sync::known_type("ObjectMeta"), metadata, {}, {},
+                                     sync::objects::ManagedFields::keep);
   CHECK(shaped.has_value());
   metadata = std::move(shaped->object);
 }
@@ -65,7 +66,9 @@ std::string Registry::key_of(const sync::printing::Resource& resource, std::stri
 
 Result<std::unique_ptr<Registry>> Registry::open(const std::filesystem::path& file,
                                                  const RegistryLimits& limits) {
-  TRY(store::Revisions store, store::Revisions::open(file));
+  store::DatabaseOptions database = store::Revisions::usual_options();
+  if (limits.durable) database.durability = store::Durability::full;
+  TRY(store::Revisions store, store::Revisions::open(file, database));
   std::unique_ptr<Registry> registry(new Registry(std::move(store), limits));
   if (auto loaded = registry->load(); !loaded) return fail("load " + file.string(), loaded.error());
   return registry;
@@ -75,6 +78,7 @@ Status Registry::load() {
   TRY(const store::ListPage page, store_.list({.prefix = std::string(root)}));
   for (const store::StoredValue& value : page.rows) {
     TRY(StoredPtr stored, read_stored(value));
+    note_definition(stored.get(), *stored);
     objects_.emplace(value.key, std::move(stored));
   }
   history_floor_ = store_.current_revision();
@@ -139,7 +143,19 @@ Status Registry::remove(const StoredPtr& stored) {
   return {};
 }
 
+void Registry::note_definition(const Stored* now, const Stored& seen) {
+  constexpr std::string_view definitions =
+      "/registry/apiextensions.k8s.io/customresourcedefinitions/";
+  if (!seen.key.starts_with(definitions)) return;
+  if (now != nullptr) {
+    catalog_.put(now->object);
+  } else {
+    catalog_.remove(sync::wire::name_of(seen.object));
+  }
+}
+
 void Registry::publish(ChangePtr change) {
+  note_definition(change->now.get(), *change->seen);
   history_.push_back(change);
   if (history_.size() > limits_.history) {
     history_floor_ = history_.front()->revision;

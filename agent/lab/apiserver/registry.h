@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/lab/rules/catalog.h"
 #include "platform/result.h"
 #include "store/revisions.h"
 #include "sync/printing/resources.h"
@@ -49,6 +50,9 @@ using ChangePtr = std::shared_ptr<const Change>;
 
 struct RegistryLimits {
   std::size_t history = 5000;  // changes kept in memory; older ones are read from the store
+  // A write that was answered survives a power cut. Without, the last ones may be lost in one, but
+  // not by the end of the process.
+  bool durable = false;
 };
 
 class Registry {
@@ -89,6 +93,9 @@ class Registry {
   // `listener` is called for every change. It cannot be removed.
   void listen(Listener listener) { listeners_.push_back(std::move(listener)); }
 
+  // All resources, with those of the stored CustomResourceDefinitions.
+  [[nodiscard]] const Catalog& catalog() const { return catalog_; }
+
   [[nodiscard]] std::int64_t revision() const { return store_.current_revision(); }
   [[nodiscard]] std::int64_t compacted() const { return store_.compacted_revision(); }
   // Deletes the history up to `revision`. Errors: invalid, unavailable.
@@ -103,10 +110,12 @@ class Registry {
       : store_(std::move(store)), limits_(limits) {}
   [[nodiscard]] Status load();
   void publish(ChangePtr change);
+  void note_definition(const Stored* now, const Stored& seen);
 
   store::Revisions store_;
   RegistryLimits limits_;
   std::map<std::string, StoredPtr, std::less<>> objects_;
+  Catalog catalog_;
   std::deque<ChangePtr> history_;
   std::int64_t history_floor_ = 0;  // history_ has every change after this revision
   std::vector<Listener> listeners_;

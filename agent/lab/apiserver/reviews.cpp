@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 
+#include "agent/lab/apiserver/access_reviews.h"
 #include "agent/lab/apiserver/call.h"
 #include "agent/lab/apiserver/nodes.h"
 #include "agent/lab/rules/convert.h"
@@ -64,19 +65,6 @@ json::object review_token(const Backend& backend, const json::object& asked) {
   return status;
 }
 
-json::object review_access(const Backend& backend, const Identity& caller) {
-  return {{"allowed", !backend.secured || caller.in_group("system:masters")}};
-}
-
-Identity subject_of(const Call& call, const json::object& asked) {
-  if (call.resource().kind == "SelfSubjectAccessReview") return call.caller;
-  Identity caller{std::string(sync::wire::dig_text(asked, {"spec", "user"})), "", {}};
-  for (const json::value& group : sync::wire::dig_list(asked, {"spec", "groups"})) {
-    caller.groups.emplace_back(sync::wire::as_text(group));
-  }
-  return caller;
-}
-
 }  // namespace
 
 Reply issue_token(Backend& backend, const Call& call) {
@@ -126,7 +114,10 @@ Reply review(Backend& backend, const Call& call) {
   } else if (kind == "SelfSubjectReview") {
     (*asked)["status"] = json::object{{"userInfo", user_info(call.caller)}};
   } else {
-    (*asked)["status"] = review_access(backend, subject_of(call, *asked));
+    auto status = kind == "SelfSubjectRulesReview" ? rules_status(backend, call, *asked)
+                                                   : access_status(backend, call, *asked);
+    if (!status) return refuse(status.error());
+    (*asked)["status"] = *std::move(status);
   }
   const std::string api_version = call.resource().api_version(call.view.version->name);
   return reply_shaped(type, *asked, kind, api_version);

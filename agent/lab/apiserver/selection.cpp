@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/rules/convert.h"
+#include "agent/lab/rules/custom_resource.h"
 #include "platform/check.h"
 #include "sync/wire/read.h"
 
@@ -19,6 +20,37 @@ sync::StringMap labels_of(const json::object& object) {
   return labels;
 }
 
+// Custom resources are selected by name, namespace and the selectableFields of a version.
+Answer<bool> check_custom_fields(const CustomResource& resource,
+                                 const sync::objects::FieldQuery& query) {
+  for (const sync::objects::FieldRequirement& wanted : query.requirements()) {
+    bool known = wanted.field == "metadata.name" || wanted.field == "metadata.namespace";
+    for (const sync::printing::ServedVersion& version : resource.versions) {
+      const json::array& fields =
+          sync::wire::dig_list(resource.version_of(version.name), {"selectableFields"});
+      for (const json::value& each : fields) {
+        const auto path = sync::wire::dig_text(sync::wire::as_object(each), {"jsonPath"});
+        known = known || path == "." + wanted.field;
+      }
+    }
+    if (known) continue;
+    return refuse(sync::wire::status::bad_request("field label not supported: " + wanted.field));
+  }
+  return true;
+}
+
+Result<sync::StringMap> custom_values(const sync::objects::FieldQuery& query,
+                                      const json::object& object) {
+  sync::StringMap values;
+  for (const sync::objects::FieldRequirement& wanted : query.requirements()) {
+    const json::value* found = value_at(object, wanted.field);
+    if (found == nullptr || found->is_null()) continue;
+    values.set(wanted.field,
+               found->is_string() ? std::string(found->get_string()) : json::serialize(*found));
+  }
+  return values;
+}
+
 }  // namespace
 
 Answer<Selection> Selection::parse(const sync::printing::Resource& resource,
@@ -29,11 +61,16 @@ Answer<Selection> Selection::parse(const sync::printing::Resource& resource,
   auto by_field = sync::objects::FieldQuery::parse(fields);
   if (!by_field) return refuse(sync::wire::status::bad_request(by_field.error().what));
   const sync::printing::Resource& stored = stored_resource(resource);
-  if (const auto known = sync::objects::check_fields(stored.group, stored.plural, *by_field);
-      !known) {
+  if (resource.is_custom) {
+    const CustomResource& custom = *custom_of(resource);
+    if (const auto known = check_custom_fields(custom, *by_field); !known) {
+      return refuse(known.error());
+    }
+  } else if (const auto known = sync::objects::check_fields(stored.group, stored.plural, *by_field);
+             !known) {
     return refuse(sync::wire::status::bad_request(known.error().what));
   }
-  selection.resource_ = &stored;
+  selection.resource_ = resource.is_custom ? nullptr : &stored;
   selection.labels_ = *std::move(by_label);
   selection.fields_ = *std::move(by_field);
   return selection;
@@ -42,8 +79,10 @@ Answer<Selection> Selection::parse(const sync::printing::Resource& resource,
 bool Selection::matches(const StoredPtr& stored) const {
   if (!stored) return false;
   if (!fields_.matches_everything()) {
-    const auto values =
-        sync::objects::field_values(resource_->group, resource_->plural, fields_, stored->bytes);
+    const auto values = resource_ == nullptr
+                            ? custom_values(fields_, stored->object)
+                            : sync::objects::field_values(resource_->group, resource_->plural,
+                                                          fields_, stored->bytes);
     CHECK(values.has_value());  // The fields were checked, and the stored bytes are valid.
     if (!fields_.matches(*values)) return false;
   }

@@ -24,7 +24,7 @@ class Selection {
   }
 
  private:
-  const sync::printing::Resource* resource_ = nullptr;
+  const sync::printing::Resource* resource_ = nullptr;  // null for a custom resource
   sync::objects::LabelQuery labels_;
   sync::objects::FieldQuery fields_;
 };

@@ -17,11 +17,19 @@ struct ServeSettings {
   std::string listen = "127.0.0.1:7443";  // address:port; port 0 picks a free one
   std::string data;                       // directory of the database
   std::string tls_dir;                    // see tls_dir.h; empty: plain HTTP
-  // Lines of token,user,uid,"groups". Without this file every caller may do everything, and only
-  // loopback addresses are allowed.
+  // Lines of token,user,uid,"groups". Without this file every caller on loopback may do everything,
+  // and other addresses need tls_dir: then certificates tell who callers are.
   std::string token_file;
+  std::string kubeconfig = {};      // file to write; see serve_kubeconfig.h; empty: none
   std::string audit_log_path = {};  // one line per request is appended; empty: none
-  bool node_authorizer = true;      // as ApiServerOptions has it
+  // What kubelets are shown (PEM files); empty: a certificate that is made in `data`, see
+  // kubelet_dir.h.
+  std::string kubelet_client_certificate = {};
+  std::string kubelet_client_key = {};
+  std::string kubelet_certificate_authority = {};  // verifies kubelets; empty: they are not
+  bool durable = false;                            // as RegistryLimits has it
+  bool node_authorizer = true;                     // as ApiServerOptions has it
+  bool rbac = false;                               // as ApiServerOptions has it
   bool controllers = true;
   bool scheduler = true;                                         // with `controllers` only
   Duration certificate_lifetime = std::chrono::hours(24 * 365);  // of signed certificates
@@ -31,10 +39,10 @@ struct ServeSettings {
 // `options`.
 void add_serve_options(config::Options& options, ServeSettings& settings);
 
-// Checks that callers from other machines are not authorized to do everything. Errors: invalid if
-// there is no token file and the address is not loopback. Of all names only "localhost" counts as
-// loopback.
-[[nodiscard]] Status check_listener(const net::HostPort& at, bool has_tokens);
+// Checks that callers from other machines are known. Errors: invalid if the address is not loopback
+// and neither a token file nor client certificates (--tls-dir) tell who they are, or if --rbac is
+// set without either. Of all names only "localhost" counts as loopback.
+[[nodiscard]] Status check_listener(const net::HostPort& at, const ServeSettings& settings);
 
 // Serves by `clock` until `stop` is requested. Logs "apiserver listening" with the address once it
 // listens. Errors: those of check_listener(), the files, the listener and the store.

@@ -7,6 +7,7 @@
 #include "agent/lab/loops/budgets.h"
 #include "agent/lab/rules/matching.h"
 #include "platform/check.h"
+#include "platform/text.h"
 #include "sync/objects/patch/patch.h"
 #include "sync/objects/typed.h"
 #include "sync/printing/cells.h"
@@ -18,27 +19,65 @@ namespace {
 
 namespace json = boost::json;
 
-json::object scale_of(const json::object& workload) {
+// Where a resource has its replicas, as simple JSON paths.
+struct ScalePaths {
+  std::string spec = ".spec.replicas";
+  std::string status = ".status.replicas";
+  std::string selector = {};  // "": the LabelSelector spec.selector
+};
+
+ScalePaths scale_paths(const Call& call) {
+  if (!call.view.custom) return {};
+  const json::object& version = call.view.custom->version_of(call.view.version->name);
+  const json::object& scale = sync::wire::dig_object(version, {"subresources", "scale"});
+  return {std::string(sync::wire::dig_text(scale, {"specReplicasPath"})),
+          std::string(sync::wire::dig_text(scale, {"statusReplicasPath"})),
+          std::string(sync::wire::dig_text(scale, {"labelSelectorPath"}))};
+}
+
+std::int64_t number_at(const json::object& object, const std::string& path) {
+  const json::value* found = value_at(object, path);
+  return found != nullptr && found->is_int64() ? found->get_int64() : 0;
+}
+
+// Sets a value at a path of fields; missing objects on the way are created.
+void set_at(json::object& object, std::string_view path, json::value value) {
+  json::object* here = &object;
+  std::string_view last;
+  for (const std::string_view step : split(path, '.')) {
+    if (step.empty()) continue;
+    if (!last.empty()) here = &sync::wire::make_object(*here, {last});
+    last = step;
+  }
+  if (!last.empty()) (*here)[last] = std::move(value);
+}
+
+json::object scale_of(const Call& call, const json::object& workload) {
+  const ScalePaths paths = scale_paths(call);
   const json::object& metadata = sync::wire::dig_object(workload, {"metadata"});
   json::object about;
   for (const std::string_view field :
        {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
     if (const json::value* value = metadata.if_contains(field)) about[field] = *value;
   }
-  const std::string selector =
+  std::string selector =
       sync::printing::format_selector(sync::wire::dig_object(workload, {"spec", "selector"}));
-  json::object status = {{"replicas", sync::wire::dig_int(workload, {"status", "replicas"})}};
+  if (call.view.custom) {
+    const json::value* found = value_at(workload, paths.selector);
+    selector = found == nullptr ? "<none>" : sync::wire::as_text(*found);
+  }
+  json::object status = {{"replicas", number_at(workload, paths.status)}};
   if (selector != "<none>") status["selector"] = selector;
   json::object scale = {{"metadata", std::move(about)}};
-  scale["spec"] = json::object{{"replicas", sync::wire::dig_int(workload, {"spec", "replicas"})}};
+  scale["spec"] = json::object{{"replicas", number_at(workload, paths.spec)}};
   scale["status"] = std::move(status);
   auto shaped = sync::objects::shape(sync::known_type("Scale"), scale, "Scale", "autoscaling/v1");
   CHECK(shaped.has_value());
   return std::move(shaped->object);
 }
 
-http::Response reply_scale(const Stored& stored) {
-  return reply_json(200, sync::wire::serialize(scale_of(stored.object)) + "\n");
+http::Response reply_scale(const Call& call, const Stored& stored) {
+  return reply_json(200, sync::wire::serialize(scale_of(call, stored.object)) + "\n");
 }
 
 // The Scale that a PUT or PATCH wants.
@@ -48,7 +87,7 @@ Answer<json::object> wanted_scale(const Call& call, const json::object& workload
   if (!type) return refuse(sync::wire::status::generic(415));
   auto made = sync::objects::apply_patch(
       *type == sync::objects::PatchType::strategic ? sync::objects::PatchType::merge : *type,
-      "Scale", json::value(scale_of(workload)), call.request.body);
+      "Scale", json::value(scale_of(call, workload)), call.request.body);
   if (!made) return refuse(made.error());
   auto decoded = decode_as(sync::known_type("Scale"), "Scale", *made, call.validation);
   if (!decoded) return refuse(decoded.error());
@@ -133,7 +172,7 @@ Answer<DeleteOptions> eviction_options(const Call& call, const json::object& evi
 Reply get_scale(Backend& backend, const Call& call) {
   const StoredPtr stored = backend.registry.find(call.stored(), call.name_space(), call.info.name);
   if (!stored) return refuse(missing(call.resource(), call.info.name));
-  return reply_scale(*stored);
+  return reply_scale(call, *stored);
 }
 
 Reply change_scale(Backend& backend, const Call& call) {
@@ -146,14 +185,14 @@ Reply change_scale(Backend& backend, const Call& call) {
                                                  call.info.name));
     }
     json::object made = old;
-    sync::wire::make_object(made, {"spec"})["replicas"] =
-        sync::wire::dig_int(*scale, {"spec", "replicas"});
+    set_at(made, scale_paths(call).spec,
+           json::value(sync::wire::dig_int(*scale, {"spec", "replicas"})));
     return made;
   };
-  const auto stored =
-      backend.editor.update(call.stored(), call.target(), Part::object, change, call.dry_run);
+  const auto stored = backend.editor.update(call.stored(), call.target(), Part::object, change,
+                                            call.dry_run, call.author());
   if (!stored) return refuse(stored.error());
-  return reply_scale(**stored);
+  return reply_scale(call, **stored);
 }
 
 Reply bind(Backend& backend, const Call& call) {

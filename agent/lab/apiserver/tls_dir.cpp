@@ -66,6 +66,7 @@ Result<TlsDir> open_tls_dir(const std::string& dir, const std::string& host, Wal
   TRY(const auto authority_key, read_if_there(path / "ca.key"));
   settings.client_ca_pem = authority.value_or("");
   TlsDir opened;
+  opened.ca_pem = authority.value_or(settings.identity.certificate_pem);
   settings.protocols = {"h2", "http/1.1"};
   TRY(opened.context, tls::Context::for_server(settings));
   if (authority && authority_key) opened.authority = tls::Identity{*authority, *authority_key};

@@ -16,6 +16,8 @@ namespace holdfast::agent::lab {
 struct TlsDir {
   std::shared_ptr<const tls::Context> context;
   std::optional<tls::Identity> authority = {};  // with ca.key only
+  // What clients verify the server by (PEM): ca.crt, or else the server's own certificate.
+  std::string ca_pem = {};
 };
 
 // Reads the directory. If it is missing or empty, all four files are created first: a new CA, and a

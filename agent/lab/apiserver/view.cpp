@@ -35,13 +35,18 @@ json::object object_metadata(const json::object& object) {
 
 json::object table(const View& view, json::object metadata, const json::array& objects,
                    WallTime now, bool with_columns) {
+  if (view.custom) {
+    return custom_table(*view.custom, view.version->name, std::move(metadata), objects, now,
+                        view.include, with_columns);
+  }
   return sync::printing::make_table(*view.resource, std::move(metadata), objects, now, view.include,
                                     with_columns);
 }
 
 // Cells are computed from the stored version; only complete objects in rows are converted.
 json::value row_source(const View& view, const json::object& object) {
-  return view.include == sync::printing::IncludeObject::object ? view.convert(object) : object;
+  const bool converted = view.custom || view.include == sync::printing::IncludeObject::object;
+  return converted ? view.convert(object) : object;
 }
 
 std::string form_of(const View& view, const json::object& object, WallTime now, bool with_columns) {
@@ -124,10 +129,14 @@ std::string render_bookmark(const View& view, std::int64_t revision, bool initia
   }
   const json::object empty = {{"metadata", std::move(metadata)}};
   const std::string api_version = view.resource->api_version(view.version->name);
-  auto shaped = sync::objects::shape(type_of(*view.resource, *view.version), empty,
-                                     view.resource->kind, api_version);
-  CHECK(shaped.has_value());
-  json::object object = std::move(shaped->object);
+  json::object object = zero_of(*view.resource, *view.version);
+  object["metadata"] = empty.at("metadata");
+  if (!view.custom) {
+    auto shaped = sync::objects::shape(type_of(*view.resource, *view.version), empty,
+                                       view.resource->kind, api_version);
+    CHECK(shaped.has_value());
+    object = std::move(shaped->object);
+  }
   if (view.form == sync::wire::Form::metadata) object = sync::printing::metadata_only(object);
   if (view.form == sync::wire::Form::table) {
     // A bookmark of a table is a table without rows.

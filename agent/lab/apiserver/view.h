@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/lab/apiserver/registry.h"
+#include "agent/lab/rules/custom_resource.h"
 #include "platform/time.h"
 #include "sync/printing/resources.h"
 #include "sync/printing/tables.h"
@@ -19,6 +20,7 @@ namespace holdfast::agent::lab {
 struct View {
   const sync::printing::Resource* resource = nullptr;
   const sync::printing::ServedVersion* version = nullptr;
+  std::shared_ptr<const CustomResource> custom = {};  // keeps `resource`, if it is a custom one
   sync::wire::Form form = sync::wire::Form::object;
   sync::printing::IncludeObject include =
       sync::printing::IncludeObject::metadata;  // the objects in a table's rows

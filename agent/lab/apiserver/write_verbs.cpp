@@ -6,7 +6,10 @@
 #include "agent/lab/apiserver/nodes.h"
 #include "agent/lab/loops/certificates.h"
 #include "agent/lab/rules/convert.h"
+#include "agent/lab/rules/custom_definition.h"
+#include "agent/lab/rules/schema_protobuf.h"
 #include "sync/objects/patch/patch.h"
+#include "sync/objects/protobuf.h"
 #include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
@@ -17,9 +20,30 @@ namespace json = boost::json;
 constexpr std::string_view namespace_differs =
     "the namespace of the provided object does not match the namespace sent on the request";
 
+constexpr std::string_view json_types[] = {"application/json", "application/yaml"};
+
+// The schemas of a definition, which read_body() does not read from protobuf.
+Answer<bool> add_schemas(const Call& call, json::value& body) {
+  const auto envelope = sync::objects::unwrap_protobuf(call.request.body);
+  if (!envelope) return refuse(sync::wire::status::bad_request(envelope.error().what));
+  const auto added = add_protobuf_schemas(body.get_object(), envelope->bytes);
+  if (!added) return refuse(sync::wire::status::bad_request(added.error().what));
+  return true;
+}
+
 Answer<Decoded> read_object(const Call& call) {
-  const auto body = read_body(call.request.headers.get("Content-Type"), call.request.body,
-                              type_of(call.resource(), *call.view.version), call.resource().kind);
+  const bool typed = !call.view.custom;
+  const sync::StructType& type =
+      typed ? type_of(call.resource(), *call.view.version) : sync::known_type("ObjectMeta");
+  const std::string_view content = call.request.headers.get("Content-Type");
+  const bool is_protobuf = content.find("protobuf") != std::string_view::npos;
+  if (!typed && is_protobuf) {
+    return refuse(sync::wire::status::unsupported_media_type(json_types));
+  }
+  auto body = read_body(content, call.request.body, type, call.resource().kind);
+  if (body && is_protobuf && call.resource().kind == "CustomResourceDefinition") {
+    if (auto added = add_schemas(call, *body); !added) return refuse(added.error());
+  }
   if (!body) return refuse(body.error());
   return decode_object(call.resource(), *call.view.version, *body, call.validation);
 }
@@ -30,15 +54,16 @@ Part part_of(const Call& call) { return call.subresource != nullptr ? Part::stat
 Reply create_by_update(Backend& backend, const Call& call, json::object object) {
   sync::wire::make_object(object, {"metadata"}).erase("resourceVersion");
   sync::wire::make_object(object, {"metadata"}).erase("uid");
-  const auto stored =
-      backend.editor.create(call.stored(), std::move(object), call.name_space(), call.dry_run);
+  const auto stored = backend.editor.create(call.stored(), std::move(object), call.name_space(),
+                                            call.dry_run, call.author());
   if (!stored) return refuse(stored.error());
   return reply_object(201, call, **stored, backend.clock.wall());
 }
 
 sync::wire::ApiStatus version_needed(const Call& call) {
-  const sync::wire::FieldError error = sync::wire::field::invalid_raw(
-      "metadata.resourceVersion", "0x0", "must be specified for an update");
+  const sync::wire::FieldError error =
+      sync::wire::field::invalid_raw("metadata.resourceVersion", call.view.custom ? "0" : "0x0",
+                                     "must be specified for an update");
   return sync::wire::status::invalid({call.resource().group, call.resource().kind}, call.info.name,
                                      std::span(&error, 1));
 }
@@ -47,8 +72,9 @@ sync::wire::ApiStatus version_needed(const Call& call) {
 Answer<json::object> patched(const Call& call, sync::objects::PatchType type,
                              const json::object& old, std::vector<std::string>& warnings) {
   const json::object served = call.view.convert(old);
-  auto made = sync::objects::apply_patch(type, call.resource().kind, json::value(served),
-                                         call.request.body);
+  // Custom resources have no schema for strategic merge patches: 415.
+  const std::string_view kind = call.view.custom ? std::string_view() : call.resource().kind;
+  auto made = sync::objects::apply_patch(type, kind, json::value(served), call.request.body);
   if (!made) return refuse(made.error());
   auto decoded = decode_object(call.resource(), *call.view.version, *made, call.validation);
   if (!decoded) return refuse(decoded.error());
@@ -72,10 +98,13 @@ Reply create(Backend& backend, const Call& call) {
     set_requester(decoded->object, call.caller);
   }
   const auto stored = backend.editor.create(call.stored(), std::move(decoded->object),
-                                            call.name_space(), call.dry_run);
+                                            call.name_space(), call.dry_run, call.author());
   if (!stored) return refuse(stored.error());
   http::Response response = reply_object(201, call, **stored, backend.clock.wall());
   add_warnings(response, decoded->warnings);
+  if (call.resource().kind == "CustomResourceDefinition") {
+    add_warnings(response, definition_warnings((*stored)->object));
+  }
   return response;
 }
 
@@ -96,8 +125,8 @@ Reply update(Backend& backend, const Call& call) {
     if (auto fine = admit_write(backend, call, &wanted, &old); !fine) return refuse(fine.error());
     return wanted;
   };
-  const auto stored =
-      backend.editor.update(resource, call.target(), part_of(call), change, call.dry_run);
+  const auto stored = backend.editor.update(resource, call.target(), part_of(call), change,
+                                            call.dry_run, call.author());
   if (!stored) return refuse(stored.error());
   http::Response response = reply_object(200, call, **stored, backend.clock.wall());
   add_warnings(response, decoded->warnings);
@@ -105,6 +134,7 @@ Reply update(Backend& backend, const Call& call) {
 }
 
 Reply patch(Backend& backend, const Call& call) {
+  if (is_apply(call)) return apply(backend, call);
   const auto type = sync::objects::parse_patch_type(call.request.headers.get("Content-Type"));
   if (!type) return refuse(sync::wire::status::generic(415));
   std::vector<std::string> warnings;
@@ -115,8 +145,8 @@ Reply patch(Backend& backend, const Call& call) {
     if (auto fine = admit_write(backend, call, &*made, &old); !fine) return refuse(fine.error());
     return made;
   };
-  const auto stored =
-      backend.editor.update(call.stored(), call.target(), part_of(call), change, call.dry_run);
+  const auto stored = backend.editor.update(call.stored(), call.target(), part_of(call), change,
+                                            call.dry_run, call.author());
   if (!stored) return refuse(stored.error());
   http::Response response = reply_object(200, call, **stored, backend.clock.wall());
   add_warnings(response, warnings);

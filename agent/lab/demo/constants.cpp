@@ -123,12 +123,6 @@ const Flags& cloud_constants() {
   return flags;
 }
 
-std::vector<std::string> as_arguments(const Flags& flags) {
-  std::vector<std::string> arguments;
-  for (const auto& [name, value] : flags) arguments.push_back("--" + name + "=" + value);
-  return arguments;
-}
-
 std::vector<Manifest> manifests(int replicas) {
   const json::object greeting = {{"apiVersion", "v1"},
                                  {"kind", "ConfigMap"},
@@ -141,15 +135,6 @@ std::vector<Manifest> manifests(int replicas) {
       {"/api/v1/namespaces/default/configmaps", "greeting", sync::wire::serialize(greeting)},
       {"/apis/apps/v1/namespaces/default/deployments", web_name, sync::wire::serialize(deployment)},
       {"/apis/apps/v1/namespaces/default/daemonsets", "probe", sync::wire::serialize(daemons)}};
-}
-
-std::string kubeconfig(std::uint16_t port, const std::string& token) {
-  return "apiVersion: v1\nkind: Config\ncurrent-context: lab\n"
-         "clusters:\n- name: lab\n  cluster:\n    server: http://127.0.0.1:" +
-         std::to_string(port) +
-         "\ncontexts:\n- name: lab\n  context:\n    cluster: lab\n    user: lab\n"
-         "users:\n- name: lab\n  user:\n    token: " +
-         token + "\n";
 }
 
 }  // namespace holdfast::agent::demo

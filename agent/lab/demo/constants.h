@@ -4,22 +4,20 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "agent/lab/cluster/access.h"
 #include "agent/lab/demo/checks.h"
 #include "platform/time.h"
 
 namespace holdfast::agent::demo {
 
-using Flags = std::vector<std::pair<std::string, std::string>>;
+using lab::cluster::as_arguments;
+using lab::cluster::Flags;
 
 [[nodiscard]] const Flags& edge_constants();
 [[nodiscard]] const Flags& node_constants();
 [[nodiscard]] const Flags& cloud_constants();
-
-// The flags as arguments: {"--lease-duration=6s", ...}.
-[[nodiscard]] std::vector<std::string> as_arguments(const Flags& flags);
 
 // An object to create.
 struct Manifest {
@@ -38,8 +36,5 @@ inline constexpr const char* web_name = "web";  // name of that Deployment
 [[nodiscard]] Manifest important_pod(std::int64_t milli_cpu, const DemoSetup& setup);
 
 inline constexpr const char* eviction_patience = "3";  // tolerationSeconds of the pods of web_name
-
-// A kubeconfig for a server on this machine, with this token.
-[[nodiscard]] std::string kubeconfig(std::uint16_t port, const std::string& token);
 
 }  // namespace holdfast::agent::demo

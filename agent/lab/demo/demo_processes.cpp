@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "platform/check.h"
 #include "platform/fs/file.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
@@ -13,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using agent::ApiRequest;
-using agent::Fault;
 
 constexpr Duration start_limit = 15s;
 constexpr Duration request_limit = 5s;
@@ -45,7 +45,7 @@ DemoProcesses::DemoProcesses(asio::any_io_executor executor, std::filesystem::pa
     : executor_(executor),
       data_(std::move(data)),
       setup_(std::move(setup)),
-      tokens_(Tokens::make(setup_.nodes())),
+      tokens_(lab::cluster::Tokens::make(setup_.nodes())),
       clock_(clock),
       recorder_(recorder),
       children_(own_folder(), data_, clock_),
@@ -75,7 +75,8 @@ asio::awaitable<Status> DemoProcesses::start_control_plane() {
   server_port_ = *port;
   CO_TRY(client_, local_client(server_port_, clock_, "holdfast-demo", tokens_.admin));
   const auto file = data_ / "cloud.kubeconfig";
-  const Status written = fs::atomic_write(file, kubeconfig(server_port_, tokens_.admin));
+  const Status written =
+      fs::atomic_write(file, lab::cluster::kubeconfig(server_port_, tokens_.admin));
   if (!written) co_return written;
   auto cloud = as_arguments(cloud_constants());
   cloud.push_back("--kubeconfig=" + file.string());
@@ -94,9 +95,10 @@ asio::awaitable<Status> DemoProcesses::start_control_plane() {
 asio::awaitable<Status> DemoProcesses::start_agents() {
   for (const std::string& node : setup_.nodes()) {
     const net::HostPort server{"127.0.0.1", server_port_};
-    CO_TRY(auto link, agent::FaultProxy::open(executor_, any_port(), server));
+    CO_TRY(auto link, agent::faults::FaultProxy::open(executor_, any_port(), server));
     const auto file = data_ / (node + ".kubeconfig");
-    const Status written = fs::atomic_write(file, kubeconfig(link->port(), tokens_.nodes.at(node)));
+    const Status written =
+        fs::atomic_write(file, lab::cluster::kubeconfig(link->port(), tokens_.nodes.at(node)));
     if (!written) co_return written;
     links_[node] = std::move(link);
     endpoints_[node] = {
@@ -229,17 +231,16 @@ asio::awaitable<Status> DemoProcesses::make_autonomous(std::string node) {
 }
 
 void DemoProcesses::cut(const std::string& node) {
-  const Fault fault{.kind = Fault::Kind::black_hole};
-  links_.at(node)->set(fault);
+  CHECK(links_.at(node)->set({agent::faults::cut_cable()}));
 }
 
 void DemoProcesses::restore(const std::string& node) {
   first_contact_ = true;
-  links_.at(node)->set(Fault{});
+  CHECK(links_.at(node)->set({}));
 }
 
 bool DemoProcesses::is_cut(const std::string& node) const {
-  return links_.at(node)->fault().kind == Fault::Kind::black_hole;
+  return !links_.at(node)->toxics().empty();
 }
 
 Result<std::int64_t> DemoProcesses::memory(const std::string& node) const {

@@ -11,11 +11,11 @@
 #include <string>
 
 #include "agent/client/api_client.h"
+#include "agent/lab/cluster/children.h"
+#include "agent/lab/cluster/tokens.h"
 #include "agent/lab/demo/checks.h"
-#include "agent/lab/demo/child.h"
 #include "agent/lab/demo/constants.h"
 #include "agent/lab/demo/sites.h"
-#include "agent/lab/demo/tokens.h"
 #include "agent/lab/demo/watchers.h"
 #include "agent/lab/faults/fault_proxy.h"
 #include "platform/loop/tasks.h"
@@ -85,13 +85,13 @@ class DemoProcesses {
   asio::any_io_executor executor_;
   std::filesystem::path data_;
   DemoSetup setup_;
-  Tokens tokens_;
+  lab::cluster::Tokens tokens_;
   const Clock& clock_;
   Recorder& recorder_;
-  Children children_;
+  lab::cluster::Children children_;
   std::uint16_t server_port_ = 0;
   std::unique_ptr<agent::ApiClient> client_;
-  std::map<std::string, std::unique_ptr<agent::FaultProxy>> links_;
+  std::map<std::string, std::unique_ptr<agent::faults::FaultProxy>> links_;
   std::map<std::string, AgentEndpoints> endpoints_;
   bool first_contact_ = false;  // a link has been open at least once
   Sites sites_;

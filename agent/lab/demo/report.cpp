@@ -4,13 +4,17 @@
 #include <map>
 
 #include "agent/lab/demo/constants.h"
-#include "agent/lab/demo/html.h"
 #include "agent/lab/demo/tracks.h"
 #include "agent/lab/demo/words.h"
+#include "agent/lab/result/html.h"
 #include "embedded/demo_style.h"
 
 namespace holdfast::agent::demo {
 namespace {
+
+using lab::decimal;
+using lab::element;
+using lab::escape_html;
 
 std::string cell(const std::string& text, const std::string& look = {}) {
   return element("td", {{"class", look}}, escape_html(text));

@@ -10,8 +10,7 @@
 
 #include "agent/lab/demo/checks.h"
 #include "agent/lab/faults/fault_proxy.h"
-#include "agent/lab/hollow/hollow_site.h"
-#include "platform/loop/tasks.h"
+#include "agent/lab/hollow/nodes.h"
 
 namespace holdfast::agent::demo {
 
@@ -19,8 +18,7 @@ namespace asio = boost::asio;
 
 class Sites {
  public:
-  Sites(asio::any_io_executor executor, const Clock& clock)
-      : executor_(executor), clock_(clock), tasks_(executor) {}
+  Sites(asio::any_io_executor executor, const Clock& clock) : executor_(executor), clock_(clock) {}
 
   // The API server on this machine. One client acts for all nodes of a site, and also lists and
   // creates their pods, so it has an administrator's token.
@@ -36,9 +34,9 @@ class Sites {
 
  private:
   struct Site {
-    std::unique_ptr<agent::FaultProxy> link;
+    std::unique_ptr<agent::faults::FaultProxy> link;
     std::unique_ptr<agent::ApiClient> client;
-    std::unique_ptr<agent::HollowSite> nodes;
+    std::unique_ptr<agent::hollow::HollowNodes> nodes;
   };
 
   asio::awaitable<Status> open_site(Cluster cluster, std::string zone, DemoSetup setup);
@@ -46,7 +44,6 @@ class Sites {
   asio::any_io_executor executor_;
   const Clock& clock_;
   std::map<std::string, Site> sites_;
-  loop::Tasks tasks_;
 };
 
 }  // namespace holdfast::agent::demo

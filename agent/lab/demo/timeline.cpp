@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agent/lab/demo/html.h"
 #include "agent/lab/demo/report.h"
 #include "agent/lab/demo/tracks.h"
+#include "agent/lab/result/html.h"
 
 namespace holdfast::agent::demo {
 namespace {
+
+using lab::decimal;
+using lab::element;
+using lab::escape_html;
 
 constexpr double width = 1240;
 constexpr double left = 178;       // x of the start

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "agent/client/api_client.h"
+#include "agent/lab/cluster/local_client.h"
 #include "agent/lab/demo/recorder.h"
 
 namespace holdfast::agent::demo {
@@ -25,12 +26,7 @@ struct AgentEndpoints {
   std::filesystem::path node_data;  // of holdfast-node
 };
 
-// A client for plain HTTP to a port of this machine, with the bearer token `token` unless it is
-// empty.
-[[nodiscard]] Result<std::unique_ptr<agent::ApiClient>> local_client(std::uint16_t port,
-                                                                     const Clock& clock,
-                                                                     const std::string& user_agent,
-                                                                     const std::string& token = {});
+using lab::cluster::local_client;
 
 // Watch the nodes, pods, leases and the Deployment in the API server.
 asio::awaitable<void> watch_nodes(agent::ApiClient& client, Recorder& recorder);

@@ -2,10 +2,10 @@
 
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "agent/lab/demo/history.h"
+#include "agent/lab/result/words.h"
 
 namespace holdfast::agent::demo {
 
@@ -15,7 +15,6 @@ inline constexpr const char* not_played = "the story did not get that far";
 // "12.3 s"; truncates.
 [[nodiscard]] std::string seconds(DemoTime at);
 
-// "1 pod", "2 pods", "3 processes".
-[[nodiscard]] std::string plural(std::size_t count, const std::string& noun);
+using lab::plural;
 
 }  // namespace holdfast::agent::demo

@@ -1,19 +1,21 @@
 #include "agent/lab/faults/fault_proxy.h"
 
-#include <boost/asio/this_coro.hpp>
+#include <algorithm>
 #include <set>
-#include <vector>
 
+#include "platform/check.h"
 #include "platform/log.h"
+#include "platform/loop/clock.h"
+#include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
-#include "platform/text.h"
 
-namespace holdfast::agent {
+namespace holdfast::agent::faults {
 namespace {
 
-using ConnectionPtr = std::shared_ptr<net::Connection>;
+using ConnectionPtr = std::shared_ptr<ProxiedConnection>;
 
-constexpr auto connect_limit = std::chrono::seconds(5);
+constexpr Duration accept_limit = std::chrono::seconds(5);
+constexpr Duration accept_pause = std::chrono::milliseconds(100);
 
 // Lists a connection for the time of its scope.
 class Listed {
@@ -31,162 +33,285 @@ class Listed {
   ConnectionPtr connection_;
 };
 
+bool is_refusal(const Toxic& toxic) { return toxic.type == ToxicType::refuse; }
+
 }  // namespace
 
-Result<Fault> Fault::parse(std::string_view text) {
-  Fault fault;
-  for (const std::string_view word : split(text, ',')) {
-    const std::size_t equals = word.find('=');
-    const std::string_view name = word.substr(0, equals);
-    const std::string_view value = equals == word.npos ? "" : word.substr(equals + 1);
-    if (word == "pass") {
-      fault.kind = Kind::pass;
-    } else if (word == "refuse") {
-      fault.kind = Kind::refuse;
-    } else if (word == "black-hole") {
-      fault.kind = Kind::black_hole;
-    } else if (name == "delay") {
-      TRY(fault.delay, parse_duration(value));
-    } else if (name == "limit" && parse_int<std::int64_t>(value).value_or(0) > 0) {
-      fault.bytes_per_second = *parse_int<std::int64_t>(value);
-    } else {
-      return fail(Errc::invalid, "unknown fault: \"" + std::string(word) + "\"");
-    }
-  }
-  return fault;
-}
-
-std::string Fault::text() const {
-  std::string text;
-  switch (kind) {
-    case Kind::pass:
-      text = "pass";
-      break;
-    case Kind::refuse:
-      text = "refuse";
-      break;
-    case Kind::black_hole:
-      text = "black-hole";
-      break;
-  }
-  if (delay > Duration::zero()) text += ",delay=" + format_duration(delay);
-  if (bytes_per_second > 0) text += ",limit=" + std::to_string(bytes_per_second);
-  return text;
-}
-
 struct FaultProxy::State : std::enable_shared_from_this<State> {
-  State(asio::any_io_executor where, net::HostPort listen, net::HostPort to)
+  State(asio::any_io_executor where, net::HostPort listen, net::HostPort to,
+        FaultProxySettings settings)
       : executor(where),
         clock(loop::clock_of(where)),
         at(std::move(listen)),
         target(std::move(to)),
-        changed(where),
+        seeds(settings.seed),
+        load(settings.load ? std::move(settings.load) : std::make_shared<ProxyLoad>()),
+        listen_in(std::move(settings.listen_in)),
+        connect_in(std::move(settings.connect_in)),
         tasks(std::move(where)) {}
 
-  Status listen() {
-    TRY(listener, net::Listener::open(executor, at, nullptr));
-    at.port = listener->port();
-    tasks.spawn("fault proxy", accept_all(listener));
-    return {};
-  }
+  static asio::awaitable<void> accept_all(std::shared_ptr<State> self,
+                                          std::shared_ptr<net::Listener> on);
+  static asio::awaitable<void> serve(std::shared_ptr<State> self,
+                                     std::unique_ptr<net::Pending> pending);
 
-  asio::awaitable<void> accept_all(std::shared_ptr<net::Listener> on) {
-    const auto self = shared_from_this();
-    for (;;) {
-      auto pending = co_await on->accept();
-      if (!pending) co_return;
-      tasks.spawn("fault proxy connection", join(*std::move(pending)));
-    }
-  }
-
-  asio::awaitable<void> join(std::unique_ptr<net::Pending> pending) {
-    const auto self = shared_from_this();
-    auto near = co_await pending->establish(clock.mono() + connect_limit);
-    if (!near) co_return;
-    while (fault.kind == Fault::Kind::black_hole) co_await changed.wait();
-    if (fault.kind == Fault::Kind::refuse) co_return;
-    auto far = co_await net::connect(target, nullptr, clock.mono() + connect_limit);
-    if (!far || fault.kind == Fault::Kind::refuse) co_return;
-    const ConnectionPtr left = *std::move(near);
-    const ConnectionPtr right = *std::move(far);
-    const Listed listed_left(connections, left);
-    const Listed listed_right(connections, right);
-    loop::Tasks back(executor);
-    back.spawn("fault proxy answer", pump(right, left, self));
-    co_await pump(left, right, self);
-    co_await back.join();
-  }
-
-  // `self` keeps the state alive until a cancelled pump has ended.
-  asio::awaitable<void> pump(ConnectionPtr from, ConnectionPtr to,
-                             [[maybe_unused]] std::shared_ptr<State> self) {
-    std::vector<char> buffer(16 * 1024);
-    for (;;) {
-      const auto count = co_await from->read_some(buffer);
-      co_await hold_back(count.value_or(0));
-      // A black hole also holds back the end of a connection.
-      while (fault.kind == Fault::Kind::black_hole) co_await changed.wait();
-      if (!count || *count == 0) break;
-      const Status sent = co_await to->write(std::string_view(buffer.data(), *count));
-      if (!sent) break;
-    }
-    from->close();
-    to->close();
-  }
-
-  asio::awaitable<void> hold_back(std::size_t bytes) {
-    Duration wait = fault.delay;
-    if (fault.bytes_per_second > 0) {
-      wait += Duration(static_cast<std::int64_t>(bytes) * 1'000'000'000 / fault.bytes_per_second);
-    }
-    if (wait > Duration::zero()) co_await loop::wait_for(wait);
-  }
-
-  void set(const Fault& wanted) {
-    const bool refused = fault.kind == Fault::Kind::refuse;
-    fault = wanted;
-    if (wanted.kind == Fault::Kind::refuse) {
-      listener->close();
-      for (const ConnectionPtr& connection : connections) connection->close();
-    } else if (refused) {
-      if (auto listening = listen(); !listening) {
-        log_error("fault proxy", {{"error", listening.error()}});
-      }
-    }
-    changed.notify_all();
-  }
+  [[nodiscard]] Status follow(bool resets);
+  [[nodiscard]] Result<std::shared_ptr<net::Listener>> open_listener(const net::HostPort& where);
+  void listen_with(std::shared_ptr<net::Listener> opened);
+  void stop_listening();
+  void end_connections(bool resets);
+  bool close_abandoned();
+  [[nodiscard]] std::vector<Toxic>::iterator find(std::string_view name);
+  [[nodiscard]] Status add(const Toxic& toxic);
+  [[nodiscard]] Status change(const Toxic& toxic);
+  [[nodiscard]] Status remove(std::string_view name);
+  [[nodiscard]] Status set(const std::vector<Toxic>& wanted);
 
   asio::any_io_executor executor;
   const Clock& clock;
   net::HostPort at;
   net::HostPort target;
-  Fault fault;
-  std::shared_ptr<net::Listener> listener;
+  Random seeds;
+  std::shared_ptr<ProxyLoad> load;
+  std::shared_ptr<const net::NetworkNamespace> listen_in;
+  std::shared_ptr<const net::NetworkNamespace> connect_in;
+  bool enabled = false;
+  std::vector<Toxic> toxics;
+  std::shared_ptr<net::Listener> listener;  // null while it does not listen
   std::set<ConnectionPtr> connections;
-  loop::Event changed;
+  std::shared_ptr<ProxyTraffic> upstream = std::make_shared<ProxyTraffic>();
+  std::shared_ptr<ProxyTraffic> downstream = std::make_shared<ProxyTraffic>();
   loop::Tasks tasks;
 };
 
+asio::awaitable<void> FaultProxy::State::accept_all(std::shared_ptr<State> self,
+                                                    std::shared_ptr<net::Listener> on) {
+  for (;;) {
+    auto pending = co_await on->accept();
+    if (self->listener != on) co_return;
+    if (!pending) {
+      log_warn("proxy cannot accept", {{"listen", self->at.text()}, {"error", pending.error()}});
+      co_await loop::wait_for(accept_pause);  // Out of descriptors.
+      continue;
+    }
+    const bool full = self->load->connections >= self->load->limits.connections;
+    if (full && !self->close_abandoned()) {
+      log_warn("too many connections through the proxy", {{"listen", self->at.text()}});
+      continue;
+    }
+    self->tasks.spawn("proxied connection", serve(self, *std::move(pending)));
+  }
+}
+
+asio::awaitable<void> FaultProxy::State::serve(std::shared_ptr<State> self,
+                                               std::unique_ptr<net::Pending> pending) {
+  auto client = co_await pending->establish(self->clock.mono() + accept_limit);
+  if (!client || !self->listener) co_return;
+  ProxiedConnection::Settings settings;
+  settings.server = self->target;
+  settings.connect_in = self->connect_in;
+  settings.toxics = self->toxics;
+  settings.seed = self->seeds.next();
+  settings.load = self->load;
+  settings.upstream = self->upstream;
+  settings.downstream = self->downstream;
+  const auto connection =
+      std::make_shared<ProxiedConnection>(self->executor, *std::move(client), std::move(settings));
+  const Listed listed(self->connections, connection);
+  co_await ProxiedConnection::run(connection);
+}
+
+// Listens, or stops to, as the proxy's state demands. Errors: the listener's; it is disabled then.
+Status FaultProxy::State::follow(bool resets) {
+  const bool refuses = std::any_of(toxics.begin(), toxics.end(), is_refusal);
+  const bool listens = enabled && !refuses;
+  if (!listens) {
+    stop_listening();
+    end_connections(resets);
+  } else if (!listener) {
+    auto opened = open_listener(at);
+    enabled = opened.has_value();
+    if (!opened) return fail(opened.error());
+    listen_with(*std::move(opened));
+  }
+  return {};
+}
+
+Result<std::shared_ptr<net::Listener>> FaultProxy::State::open_listener(
+    const net::HostPort& where) {
+  const net::InsideNamespace inside(listen_in.get());
+  TRY(std::shared_ptr<net::Listener> opened, net::Listener::open(executor, where, nullptr));
+  return opened;
+}
+
+void FaultProxy::State::listen_with(std::shared_ptr<net::Listener> opened) {
+  listener = std::move(opened);
+  at.port = listener->port();
+  tasks.spawn("fault proxy", accept_all(shared_from_this(), listener));
+}
+
+void FaultProxy::State::stop_listening() {
+  if (listener) listener->close();
+  listener.reset();
+}
+
+void FaultProxy::State::end_connections(bool resets) {
+  for (const ConnectionPtr& connection : connections) {
+    if (resets) {
+      connection->reset();
+    } else {
+      connection->close();
+    }
+  }
+}
+
+// Makes room for a new connection by closing one whose client has ended its stream. A long black
+// hole of the downstream direction would otherwise collect every connection that was given up in
+// it.
+bool FaultProxy::State::close_abandoned() {
+  const auto is_abandoned = [](const ConnectionPtr& each) { return each->is_abandoned(); };
+  const auto found = std::find_if(connections.begin(), connections.end(), is_abandoned);
+  if (found == connections.end()) return false;
+  (*found)->close();
+  return true;
+}
+
+std::vector<Toxic>::iterator FaultProxy::State::find(std::string_view name) {
+  return std::find_if(toxics.begin(), toxics.end(),
+                      [name](const Toxic& toxic) { return toxic.name == name; });
+}
+
+Status FaultProxy::State::add(const Toxic& toxic) {
+  CHECK(!toxic.name.empty());
+  if (find(toxic.name) != toxics.end()) return fail(Errc::conflict, "toxic already exists");
+  if (toxics.size() >= load->limits.toxics) {
+    return fail(Errc::exhausted,
+                "a proxy has at most " + std::to_string(load->limits.toxics) + " toxics");
+  }
+  toxics.push_back(toxic);
+  if (is_refusal(toxic)) return follow(true);
+  for (const ConnectionPtr& connection : connections) connection->add(toxic);
+  return {};
+}
+
+Status FaultProxy::State::change(const Toxic& toxic) {
+  const auto found = find(toxic.name);
+  if (found == toxics.end()) return fail(Errc::not_found, "toxic not found");
+  CHECK(found->type == toxic.type && found->stream == toxic.stream);
+  *found = toxic;
+  if (is_refusal(toxic)) return {};
+  for (const ConnectionPtr& connection : connections) connection->change(toxic);
+  return {};
+}
+
+Status FaultProxy::State::remove(std::string_view name) {
+  const auto found = find(name);
+  if (found == toxics.end()) return fail(Errc::not_found, "toxic not found");
+  const Toxic removed = std::move(*found);
+  toxics.erase(found);
+  if (is_refusal(removed)) return follow(false);
+  for (const ConnectionPtr& connection : connections) connection->remove(removed);
+  return {};
+}
+
+Status FaultProxy::State::set(const std::vector<Toxic>& wanted) {
+  for (const Toxic& toxic : wanted) {
+    const auto found = find(toxic.name);
+    const bool exists = found != toxics.end();
+    const bool same_kind = exists && found->type == toxic.type && found->stream == toxic.stream;
+    if (exists && !same_kind) {
+      if (auto removed = remove(toxic.name); !removed) return removed;
+    }
+    if (auto done = same_kind ? change(toxic) : add(toxic); !done) return done;
+  }
+  const std::vector<Toxic> present = toxics;
+  for (const Toxic& toxic : present) {
+    const auto is_same = [&toxic](const Toxic& other) { return other.name == toxic.name; };
+    if (std::any_of(wanted.begin(), wanted.end(), is_same)) continue;
+    if (auto removed = remove(toxic.name); !removed) return removed;
+  }
+  return {};
+}
+
 FaultProxy::FaultProxy(std::shared_ptr<State> state) : state_(std::move(state)) {}
-FaultProxy::~FaultProxy() { state_->tasks.cancel(); }
+
+// The tasks own what they use, and end because their sockets are closed.
+FaultProxy::~FaultProxy() {
+  state_->enabled = false;
+  state_->stop_listening();
+  state_->end_connections(false);
+}
 
 Result<std::unique_ptr<FaultProxy>> FaultProxy::open(asio::any_io_executor executor,
                                                      const net::HostPort& listen,
-                                                     net::HostPort target) {
-  auto state = std::make_shared<State>(std::move(executor), listen, std::move(target));
-  if (auto listening = state->listen(); !listening) return fail(listening.error());
-  return std::unique_ptr<FaultProxy>(new FaultProxy(std::move(state)));
+                                                     net::HostPort upstream,
+                                                     FaultProxySettings settings) {
+  const bool enabled = settings.enabled;
+  auto state = std::make_shared<State>(std::move(executor), listen, std::move(upstream),
+                                       std::move(settings));
+  std::unique_ptr<FaultProxy> proxy(new FaultProxy(std::move(state)));
+  if (!enabled) return proxy;
+  if (auto listening = proxy->enable(); !listening) return fail(listening.error());
+  return proxy;
 }
 
-void FaultProxy::set(const Fault& fault) { state_->set(fault); }
-const Fault& FaultProxy::fault() const { return state_->fault; }
-std::uint16_t FaultProxy::port() const { return state_->at.port; }
+Status FaultProxy::add(const Toxic& toxic) { return state_->add(toxic); }
+Status FaultProxy::change(const Toxic& toxic) { return state_->change(toxic); }
+Status FaultProxy::remove(std::string_view name) { return state_->remove(name); }
+Status FaultProxy::set(const std::vector<Toxic>& toxics) { return state_->set(toxics); }
+const std::vector<Toxic>& FaultProxy::toxics() const { return state_->toxics; }
+
+const Toxic* FaultProxy::find(std::string_view name) const {
+  const auto found = state_->find(name);
+  return found == state_->toxics.end() ? nullptr : &*found;
+}
+
+Status FaultProxy::enable() {
+  state_->enabled = true;
+  return state_->follow(false);
+}
+
+void FaultProxy::disable() {
+  state_->enabled = false;
+  CHECK(state_->follow(false));
+}
+
+bool FaultProxy::is_enabled() const { return state_->enabled; }
+
+Status FaultProxy::move(net::HostPort listen, net::HostPort upstream) {
+  State& state = *state_;
+  const bool same_address = listen == state.at;
+  if (same_address && upstream == state.target) return {};
+  std::shared_ptr<net::Listener> opened;
+  if (state.listener && !same_address) {
+    TRY(opened, state.open_listener(listen));
+  }
+  state.end_connections(false);
+  state.at = std::move(listen);
+  state.target = std::move(upstream);
+  if (opened) {
+    state.stop_listening();
+    state.listen_with(std::move(opened));
+  }
+  return {};
+}
+
+const net::HostPort& FaultProxy::listen() const { return state_->at; }
+const net::HostPort& FaultProxy::upstream() const { return state_->target; }
+std::size_t FaultProxy::connections() const { return state_->connections.size(); }
+
+const ProxyTraffic& FaultProxy::traffic(Stream direction) const {
+  CHECK(direction != Stream::both);
+  return direction == Stream::upstream ? *state_->upstream : *state_->downstream;
+}
 
 asio::awaitable<void> FaultProxy::stop() {
   const auto state = state_;
-  state->listener->close();
+  state->enabled = false;
+  state->stop_listening();
+  state->end_connections(false);
   state->tasks.cancel();
   co_await state->tasks.join();
 }
 
-}  // namespace holdfast::agent
+}  // namespace holdfast::agent::faults

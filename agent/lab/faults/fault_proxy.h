@@ -1,7 +1,9 @@
-// A TCP proxy that breaks a link on demand: it refuses connections, drops all traffic, delays it or
-// limits its rate.
-// A black hole behaves like a cut cable: connections are accepted, existing ones stay open, and no
-// byte gets through until the fault ends. Held-back bytes are then delivered.
+// A TCP proxy whose link can be damaged on demand by toxics (toxic.h).
+//
+// Toxics apply to new and to existing connections. With `refuse`, the proxy does not listen, and
+// its connections are reset; a black hole behaves like a cut cable: connections are accepted,
+// existing ones stay open, and no byte gets through until it is removed. Held-back bytes are then
+// delivered.
 //
 // Threading: the loop's thread only.
 
@@ -13,47 +15,69 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "platform/loop/event.h"
-#include "platform/loop/tasks.h"
+#include "agent/lab/faults/proxied_connection.h"
+#include "agent/lab/faults/toxic.h"
 #include "platform/net/transport.h"
 
-namespace holdfast::agent {
+namespace holdfast::agent::faults {
 
 namespace asio = boost::asio;
 
-struct Fault {
-  enum class Kind : std::uint8_t { pass, refuse, black_hole };
-
-  Kind kind = Kind::pass;
-  Duration delay{};                   // of every chunk read, in each direction
-  std::int64_t bytes_per_second = 0;  // in each direction of a connection; 0: no limit
-
-  // Parses "pass", "refuse", "black-hole", "delay=300ms", "limit=2000" (bytes per second), or
-  // several of them separated by commas. Errors: invalid, naming the word.
-  [[nodiscard]] static Result<Fault> parse(std::string_view text);
-  // The inverse of parse().
-  [[nodiscard]] std::string text() const;
-  bool operator==(const Fault&) const = default;
+struct FaultProxySettings {
+  bool enabled = true;                   // whether it listens from the beginning
+  std::uint64_t seed = 0;                // of everything that toxics draw
+  std::shared_ptr<ProxyLoad> load = {};  // shared with other proxies; null: its own
+  // Where it listens and from where it connects; null: our own namespace.
+  std::shared_ptr<const net::NetworkNamespace> listen_in = {};
+  std::shared_ptr<const net::NetworkNamespace> connect_in = {};
 };
 
 class FaultProxy {
  public:
-  // Listens on `listen` and forwards connections to `target`. Port 0 picks a free port. Errors:
-  // unavailable (the port is in use).
+  // Listens on `listen` and forwards connections to `upstream`. Port 0 picks a free port, which the
+  // proxy keeps. Errors: invalid (not an IP address), unavailable (the port is in use), denied.
   [[nodiscard]] static Result<std::unique_ptr<FaultProxy>> open(asio::any_io_executor executor,
                                                                 const net::HostPort& listen,
-                                                                net::HostPort target);
+                                                                net::HostPort upstream,
+                                                                FaultProxySettings settings = {});
+  // Closes the listener and all connections.
   ~FaultProxy();
   FaultProxy(const FaultProxy&) = delete;
   FaultProxy& operator=(const FaultProxy&) = delete;
 
-  // Applies `fault` to new and existing connections. Fault::Kind::refuse also closes existing ones.
-  void set(const Fault& fault);
-  [[nodiscard]] const Fault& fault() const;
-  [[nodiscard]] std::uint16_t port() const;
+  // Adds a toxic that complete() has accepted. Errors: conflict (the name is taken), exhausted (too
+  // many).
+  [[nodiscard]] Status add(const Toxic& toxic);
+  // Applies the values and the toxicity of `toxic`. Errors: not_found (no toxic of that name).
+  [[nodiscard]] Status change(const Toxic& toxic);
+  // Errors: not_found; those of enable(), if the toxic was `refuse`. Then it is removed, and the
+  // proxy is disabled.
+  [[nodiscard]] Status remove(std::string_view name);
+  // Replaces all toxics. The new ones act before the old ones are removed.
+  [[nodiscard]] Status set(const std::vector<Toxic>& toxics);
+  [[nodiscard]] const std::vector<Toxic>& toxics() const;
+  // Null if there is no toxic of that name.
+  [[nodiscard]] const Toxic* find(std::string_view name) const;
 
-  // Closes the listener and all connections.
+  // Errors: those of open(); the proxy then stays disabled.
+  [[nodiscard]] Status enable();
+  // Stops listening and closes all connections.
+  void disable();
+  [[nodiscard]] bool is_enabled() const;
+
+  // Changes the addresses. If they differ, all connections are closed. Errors: those of open();
+  // nothing has changed then.
+  [[nodiscard]] Status move(net::HostPort listen, net::HostPort upstream);
+  [[nodiscard]] const net::HostPort& listen() const;
+  [[nodiscard]] const net::HostPort& upstream() const;
+  [[nodiscard]] std::uint16_t port() const { return listen().port; }
+
+  [[nodiscard]] std::size_t connections() const;
+  [[nodiscard]] const ProxyTraffic& traffic(Stream direction) const;
+
+  // Closes the listener and all connections, and waits until they have ended.
   asio::awaitable<void> stop();
 
  private:
@@ -62,4 +86,4 @@ class FaultProxy {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace holdfast::agent
+}  // namespace holdfast::agent::faults

@@ -11,8 +11,6 @@ namespace {
 
 namespace json = boost::json;
 
-// The order in which surplus pods are removed: pods without a node, then pods that are not running,
-// then pods that are not ready, then the newest.
 int rank(const json::object& pod) {
   if (sync::wire::dig_text(pod, {"spec", "nodeName"}).empty()) return 0;
   if (sync::wire::dig_text(pod, {"status", "phase"}) != "Running") return 1;
@@ -60,13 +58,15 @@ ReplicaPlan plan_replicas(const json::object& set, const Objects& pods, std::siz
       std::max<std::int64_t>(sync::wire::dig_int(set, {"spec", "replicas"}), 0));
   if (active.size() < wanted) plan.create = std::min(wanted - active.size(), burst);
   if (active.size() > wanted) {
-    std::sort(active.begin(), active.end(), goes_before);
+    sort_for_removal(active);
     const std::size_t surplus = std::min(active.size() - wanted, burst);
     for (std::size_t at = 0; at < surplus; ++at)
       plan.remove.emplace_back(sync::wire::name_of(*active[at]));
   }
   return plan;
 }
+
+void sort_for_removal(Objects& pods) { std::sort(pods.begin(), pods.end(), goes_before); }
 
 json::object controller_reference(const json::object& owner) {
   return {{"apiVersion", sync::wire::dig_text(owner, {"apiVersion"})},

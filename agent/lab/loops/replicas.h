@@ -25,8 +25,12 @@ struct ReplicaPlan {
 [[nodiscard]] ReplicaPlan plan_replicas(const boost::json::object& set, const Objects& pods,
                                         std::size_t burst = 50);
 
-// A pod of `owner` (a ReplicaSet or DaemonSet) from its template, with an owner reference and a
-// generated name.
+// Sorts pods in the order in which surplus ones are removed: first those without a node, then those
+// that do not run, then those that are not ready, then the newest.
+void sort_for_removal(Objects& pods);
+
+// A pod of `owner` (a ReplicaSet, DaemonSet or Job) from its template, with an owner reference and
+// a generated name.
 [[nodiscard]] boost::json::object pod_of(const boost::json::object& owner);
 
 // An owner reference that names `owner` as the controller.

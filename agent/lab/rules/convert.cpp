@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "agent/lab/rules/custom_resource.h"
 #include "platform/check.h"
 #include "sync/objects/typed.h"
 #include "sync/wire/read.h"
@@ -40,7 +41,8 @@ void rename_each(json::object& slice, std::string_view from, std::string_view to
 
 json::object reshaped(const sync::StructType& type, const json::object& object,
                       std::string_view kind, std::string_view api_version) {
-  auto made = sync::objects::shape(type, object, kind, api_version);
+  auto made =
+      sync::objects::shape(type, object, kind, api_version, sync::objects::ManagedFields::keep);
   CHECK(made.has_value());  // It has already been shaped as the other version.
   return std::move(made->object);
 }
@@ -70,7 +72,33 @@ const sync::StructType& stored_type(const sync::printing::Resource& resource) {
 
 bool is_stored_version(const sync::printing::Resource& resource,
                        const sync::printing::ServedVersion& version) {
-  return &stored_resource(resource) == &resource && &version == &resource.versions.front();
+  // Defaults may have been added to the schema of a custom resource since the object was stored.
+  return !resource.is_custom && &stored_resource(resource) == &resource &&
+         &version == &resource.versions.front();
+}
+
+MergeType merge_type_of(const sync::printing::Resource& resource,
+                        const sync::printing::ServedVersion& version) {
+  if (const CustomResource* custom = custom_of(resource)) {
+    return MergeType::of_custom(custom->schema_of(version.name));
+  }
+  return MergeType::of(type_of(resource, version));
+}
+
+MergeType merge_type_of(const sync::printing::Resource& resource) {
+  const sync::printing::Resource& stored = stored_resource(resource);
+  return merge_type_of(stored, stored.versions.front());
+}
+
+json::object zero_of(const sync::printing::Resource& resource,
+                     const sync::printing::ServedVersion& version) {
+  if (resource.is_custom) {
+    return {{"kind", resource.kind},
+            {"apiVersion", resource.api_version(version.name)},
+            {"metadata", json::object()}};
+  }
+  return reshaped(type_of(resource, version), json::object{{"metadata", json::object()}},
+                  resource.kind, resource.api_version(version.name));
 }
 
 json::object to_stored(const sync::printing::Resource& resource,
@@ -87,6 +115,9 @@ json::object to_stored(const sync::printing::Resource& resource,
 
 json::object from_stored(const sync::printing::Resource& resource,
                          const sync::printing::ServedVersion& version, const json::object& object) {
+  if (const CustomResource* custom = custom_of(resource)) {
+    return serve_custom(*custom, version, object);
+  }
   if (is_stored_version(resource, version)) return object;
   json::object made = object;
   if (resource.group == "events.k8s.io") {

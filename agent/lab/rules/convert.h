@@ -8,6 +8,7 @@
 
 #include <boost/json/object.hpp>
 
+#include "agent/lab/rules/merge_type.h"
 #include "sync/model/schema.h"
 #include "sync/printing/resources.h"
 
@@ -26,6 +27,14 @@ void stored_resource(const sync::printing::Resource&& resource) = delete;
 // Whether objects are stored in the version in which they are served.
 [[nodiscard]] bool is_stored_version(const sync::printing::Resource& resource,
                                      const sync::printing::ServedVersion& version);
+
+// How server-side apply merges objects of a served version, or stored ones.
+[[nodiscard]] MergeType merge_type_of(const sync::printing::Resource& resource,
+                                      const sync::printing::ServedVersion& version);
+[[nodiscard]] MergeType merge_type_of(const sync::printing::Resource& resource);
+// An object in which no field is set.
+[[nodiscard]] boost::json::object zero_of(const sync::printing::Resource& resource,
+                                          const sync::printing::ServedVersion& version);
 
 // Convert shaped objects that have kind and apiVersion.
 [[nodiscard]] boost::json::object to_stored(const sync::printing::Resource& resource,

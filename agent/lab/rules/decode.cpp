@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/rules/convert.h"
+#include "agent/lab/rules/custom_resource.h"
 #include "agent/lab/rules/defaults.h"
 #include "agent/lab/rules/go_json.h"
 #include "platform/check.h"
@@ -132,7 +133,11 @@ Answer<Decoded> decode_object(const sync::printing::Resource& resource,
         "the API version in the data (" + std::string(api_version) +
         ") does not match the expected API version (" + expected + ")"));
   }
-  auto shaped = sync::objects::shape(type_of(resource, version), value, resource.kind, expected);
+  if (const CustomResource* custom = custom_of(resource)) {
+    return decode_custom(*custom, version, given, validation);
+  }
+  auto shaped = sync::objects::shape(type_of(resource, version), value, resource.kind, expected,
+                                     sync::objects::ManagedFields::keep);
   if (!shaped) return refuse(cannot_be(named, resource.kind, shaped.error().what));
   auto checked = check_fields(*std::move(shaped), named, validation);
   if (!checked) return checked;
@@ -151,10 +156,13 @@ Answer<Decoded> decode_as(const sync::StructType& type, std::string_view kind,
 }
 
 sync::json::object canonical(const sync::printing::Resource& resource, sync::json::object object) {
+  if (const CustomResource* custom = custom_of(resource)) {
+    return canonical_custom(*custom, std::move(object));
+  }
   const sync::printing::Resource& stored = stored_resource(resource);
   apply_defaults(stored, object);
-  auto shaped =
-      sync::objects::shape(stored_type(stored), object, stored.kind, stored.stored_version());
+  auto shaped = sync::objects::shape(stored_type(stored), object, stored.kind,
+                                     stored.stored_version(), sync::objects::ManagedFields::keep);
   CHECK(shaped.has_value());  // It was shaped before, and defaults have the right types.
   return std::move(shaped->object);
 }

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <string>
 
+#include "agent/lab/rules/custom_definition.h"
 #include "platform/text.h"
 #include "sync/wire/read.h"
 
@@ -130,11 +131,6 @@ void volume(json::object& object) {
   sync::wire::set_default(sync::wire::make_object(object, {"status"}), "phase", "Pending");
 }
 
-void claim(json::object& object) {
-  sync::wire::set_default(sync::wire::make_object(object, {"spec"}), "volumeMode", "Filesystem");
-  sync::wire::set_default(sync::wire::make_object(object, {"status"}), "phase", "Pending");
-}
-
 void csidriver(json::object& object) {
   json::object& spec = sync::wire::make_object(object, {"spec"});
   sync::wire::set_default(spec, "attachRequired", true);
@@ -163,13 +159,17 @@ constexpr std::pair<std::string_view, Defaults> table[] = {
     {"Deployment", deployment},
     {"ReplicaSet", replicaset},
     {"DaemonSet", daemonset},
+    {"StatefulSet", default_stateful_set},
+    {"Job", default_job},
+    {"RoleBinding", default_role_binding},
+    {"ClusterRoleBinding", default_role_binding},
     {"Node", node},
     {"Service", service},
     {"Secret", secret},
     {"Endpoints", endpoints},
     {"EndpointSlice", endpointslice},
     {"PersistentVolume", volume},
-    {"PersistentVolumeClaim", claim},
+    {"PersistentVolumeClaim", default_claim},
     {"CSIDriver", csidriver},
     {"StorageClass", storageclass},
     {"PriorityClass", priorityclass},
@@ -177,7 +177,13 @@ constexpr std::pair<std::string_view, Defaults> table[] = {
 
 }  // namespace
 
+void default_claim(json::object& claim) {
+  sync::wire::set_default(sync::wire::make_object(claim, {"spec"}), "volumeMode", "Filesystem");
+  sync::wire::set_default(sync::wire::make_object(claim, {"status"}), "phase", "Pending");
+}
+
 void apply_defaults(const sync::printing::Resource& resource, json::object& object) {
+  if (resource.kind == "CustomResourceDefinition") default_definition(object);
   for (const auto& [kind, apply] : table) {
     if (kind == resource.kind) apply(object);
   }

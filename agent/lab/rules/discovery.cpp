@@ -23,9 +23,9 @@ json::object group_version(std::string_view group, std::string_view version) {
   return {{"groupVersion", std::string(group) + "/" + std::string(version)}, {"version", version}};
 }
 
-json::object group_entry(std::string_view group) {
+json::object group_entry(const Catalog& catalog, std::string_view group) {
   json::array versions;
-  for (const std::string_view version : sync::printing::versions_of(group)) {
+  for (const std::string& version : catalog.versions_of(group)) {
     versions.push_back(group_version(group, version));
   }
   json::object entry;
@@ -38,7 +38,8 @@ json::object group_entry(std::string_view group) {
 json::object resource_entry(const sync::printing::Resource& resource) {
   json::object entry;
   entry["name"] = resource.plural;
-  entry["singularName"] = "";
+  const CustomResource* custom = custom_of(resource);
+  entry["singularName"] = custom != nullptr ? custom->singular : "";
   entry["namespaced"] = resource.namespaced;
   entry["kind"] = resource.kind;
   entry["verbs"] = texts(sync::printing::words(resource.verbs));
@@ -63,9 +64,26 @@ json::object subresource_entry(const sync::printing::Resource& resource,
   return entry;
 }
 
-bool has_group(std::string_view group) {
-  const auto groups = sync::printing::all_groups();
+std::vector<std::string> group_names(const Catalog& catalog) {
+  const auto built_in = sync::printing::all_groups();
+  std::vector<std::string> names(built_in.begin(), built_in.end());
+  for (std::string& name : catalog.groups()) names.push_back(std::move(name));
+  return names;
+}
+
+bool has_group(const Catalog& catalog, std::string_view group) {
+  const std::vector<std::string> groups = group_names(catalog);
   return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+void add_resource(json::array& resources, const sync::printing::Resource& resource,
+                  std::string_view version) {
+  resources.push_back(resource_entry(resource));
+  const CustomResource* custom = custom_of(resource);
+  for (const sync::printing::Subresource& subresource : resource.subresources) {
+    const bool has = custom == nullptr || custom->has_subresource(version, subresource.name);
+    if (has) resources.push_back(subresource_entry(resource, subresource));
+  }
 }
 
 }  // namespace
@@ -85,27 +103,32 @@ json::object api_versions(std::string_view address) {
   return document;
 }
 
-json::object group_list() {
+json::object group_list(const Catalog& catalog) {
   json::array groups;
-  for (const std::string_view group : sync::printing::all_groups())
-    groups.push_back(group_entry(group));
+  for (const std::string& group : group_names(catalog)) {
+    groups.push_back(group_entry(catalog, group));
+  }
   return {{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
 }
 
-std::optional<json::object> group_document(std::string_view group) {
-  if (!has_group(group)) return std::nullopt;
+std::optional<json::object> group_document(const Catalog& catalog, std::string_view group) {
+  if (!has_group(catalog, group)) return std::nullopt;
   json::object document = {{"kind", "APIGroup"}, {"apiVersion", "v1"}};
-  for (auto& pair : group_entry(group)) document.emplace(pair.key(), std::move(pair.value()));
+  for (auto& pair : group_entry(catalog, group))
+    document.emplace(pair.key(), std::move(pair.value()));
   return document;
 }
 
-std::optional<json::object> resource_list(std::string_view group, std::string_view version) {
+std::optional<json::object> resource_list(const Catalog& catalog, std::string_view group,
+                                          std::string_view version) {
   json::array resources;
   for (const sync::printing::Resource& resource : sync::printing::all_resources()) {
     if (resource.group != group || resource.version(version) == nullptr) continue;
-    resources.push_back(resource_entry(resource));
-    for (const sync::printing::Subresource& subresource : resource.subresources) {
-      resources.push_back(subresource_entry(resource, subresource));
+    add_resource(resources, resource, version);
+  }
+  for (const auto& custom : catalog.customs()) {
+    if (custom->group == group && custom->serves(version)) {
+      add_resource(resources, *custom, version);
     }
   }
   if (resources.empty()) return std::nullopt;
@@ -117,16 +140,16 @@ std::optional<json::object> resource_list(std::string_view group, std::string_vi
   return document;
 }
 
-json::object root_paths() {
+json::object root_paths(const Catalog& catalog) {
   std::vector<std::string> paths = {"/api",        "/api/v1",       "/apis",   "/apis/",
                                     "/healthz",    "/healthz/ping", "/livez",  "/livez/ping",
                                     "/openapi/v2", "/openapi/v3",   "/readyz", "/readyz/ping",
                                     "/version"};
-  for (const std::string_view group : sync::printing::all_groups()) {
-    const std::string path = "/apis/" + std::string(group);
+  for (const std::string& group : group_names(catalog)) {
+    const std::string path = "/apis/" + group;
     paths.push_back(path);
-    for (const std::string_view version : sync::printing::versions_of(group)) {
-      paths.push_back(path + "/" + std::string(version));
+    for (const std::string& version : catalog.versions_of(group)) {
+      paths.push_back(path + "/" + version);
     }
   }
   std::sort(paths.begin(), paths.end());

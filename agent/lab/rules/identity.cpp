@@ -59,22 +59,6 @@ bool node_may(const sync::objects::RequestInfo& info) {
   return info.group == "authentication.k8s.io" || info.group == "authorization.k8s.io";
 }
 
-sync::wire::ApiStatus denied(const Identity& identity, const sync::objects::RequestInfo& info) {
-  const std::string user = "User " + sync::wire::quoted(identity.name) + " cannot " + info.verb;
-  if (!info.is_resource) {
-    return sync::wire::status::forbidden({}, "", user + " path " + sync::wire::quoted(info.path));
-  }
-  std::string resource = info.resource;
-  if (!info.subresource.empty()) resource += "/" + info.subresource;
-  const std::string scope = info.namespace_name.empty()
-                                ? std::string(" at the cluster scope")
-                                : " in the namespace " + sync::wire::quoted(info.namespace_name);
-  return sync::wire::status::forbidden({info.group, info.resource}, info.name,
-                                       user + " resource " + sync::wire::quoted(resource) +
-                                           " in API group " + sync::wire::quoted(info.group) +
-                                           scope);
-}
-
 }  // namespace
 
 bool Identity::in_group(std::string_view group) const {
@@ -114,12 +98,29 @@ void TokenTable::add(std::string token, Identity identity) {
   identities_.insert_or_assign(std::move(token), std::move(identity));
 }
 
+sync::wire::ApiStatus access_denied(const Identity& identity,
+                                    const sync::objects::RequestInfo& info) {
+  const std::string user = "User " + sync::wire::quoted(identity.name) + " cannot " + info.verb;
+  if (!info.is_resource) {
+    return sync::wire::status::forbidden({}, "", user + " path " + sync::wire::quoted(info.path));
+  }
+  std::string resource = info.resource;
+  if (!info.subresource.empty()) resource += "/" + info.subresource;
+  const std::string scope = info.namespace_name.empty()
+                                ? std::string(" at the cluster scope")
+                                : " in the namespace " + sync::wire::quoted(info.namespace_name);
+  return sync::wire::status::forbidden({info.group, info.resource}, info.name,
+                                       user + " resource " + sync::wire::quoted(resource) +
+                                           " in API group " + sync::wire::quoted(info.group) +
+                                           scope);
+}
+
 Answer<bool> authorize(const Identity& identity, const sync::objects::RequestInfo& info) {
   if (identity.in_group("system:masters") || is_public(info)) return true;
   if (is_cluster_info(info)) return true;
   if (identity.in_group("system:bootstrappers") && bootstrapper_may(info)) return true;
   if (identity.in_group("system:nodes") && node_may(info)) return true;
-  return refuse(denied(identity, info));
+  return refuse(access_denied(identity, info));
 }
 
 }  // namespace holdfast::agent::lab

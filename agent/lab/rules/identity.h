@@ -43,6 +43,10 @@ class TokenTable {
   Identities identities_;
 };
 
+// The 403 for a request that nothing allows.
+[[nodiscard]] sync::wire::ApiStatus access_denied(const Identity& identity,
+                                                  const sync::objects::RequestInfo& info);
+
 // Whether `identity` may send the request; if not, the 403. Members of system:masters may do
 // everything, system:nodes may read everything and write what nodes write, system:bootstrappers may
 // request certificates; all others may only read health, version and kube-public/cluster-info.

@@ -59,19 +59,23 @@ void add_paths(json::object& paths, const sync::printing::Resource& resource,
 
 }  // namespace
 
-json::object openapi_index() {
+json::object openapi_index(const Catalog& catalog) {
   json::object paths;
   paths["api/v1"] = {{"serverRelativeURL", "/openapi/v3/api/v1"}};
-  for (const std::string_view group : sync::printing::all_groups()) {
-    for (const std::string_view version : sync::printing::versions_of(group)) {
-      const std::string path = "apis/" + std::string(group) + "/" + std::string(version);
+  const auto built_in = sync::printing::all_groups();
+  std::vector<std::string> groups(built_in.begin(), built_in.end());
+  for (std::string& group : catalog.groups()) groups.push_back(std::move(group));
+  for (const std::string& group : groups) {
+    for (const std::string& version : catalog.versions_of(group)) {
+      const std::string path = "apis/" + group + "/" + version;
       paths[path] = {{"serverRelativeURL", "/openapi/v3/" + path}};
     }
   }
   return {{"paths", std::move(paths)}};
 }
 
-std::optional<json::object> openapi_document(std::string_view group, std::string_view version) {
+std::optional<json::object> openapi_document(const Catalog& catalog, std::string_view group,
+                                             std::string_view version) {
   const std::string base = group.empty()
                                ? "/api/" + std::string(version)
                                : "/apis/" + std::string(group) + "/" + std::string(version);
@@ -82,6 +86,12 @@ std::optional<json::object> openapi_document(std::string_view group, std::string
     if (resource.group != group || served == nullptr) continue;
     add_kind(schemas, resource, *served, OpenapiStyle::v3);
     add_paths(paths, resource, base, kind_tag(resource, *served));
+  }
+  for (const auto& custom : catalog.customs()) {
+    if (custom->group != group || !custom->serves(version)) continue;
+    const sync::printing::ServedVersion* served = custom->version(version);
+    add_custom_kind(schemas, *custom, *served, OpenapiStyle::v3);
+    add_paths(paths, *custom, base, kind_tag(*custom, *served));
   }
   if (paths.empty()) return std::nullopt;
   json::object document = {{"openapi", "3.0.0"}};

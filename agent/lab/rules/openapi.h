@@ -7,13 +7,16 @@
 #include <optional>
 #include <string_view>
 
+#include "agent/lab/rules/catalog.h"
+
 namespace holdfast::agent::lab {
 
 // GET /openapi/v3: the paths of the documents of all groups and versions.
-[[nodiscard]] boost::json::object openapi_index();
+[[nodiscard]] boost::json::object openapi_index(const Catalog& catalog);
 
 // GET /openapi/v3/api/v1 and /openapi/v3/apis/GROUP/VERSION; nothing for an unknown one.
-[[nodiscard]] std::optional<boost::json::object> openapi_document(std::string_view group,
+[[nodiscard]] std::optional<boost::json::object> openapi_document(const Catalog& catalog,
+                                                                  std::string_view group,
                                                                   std::string_view version);
 
 }  // namespace holdfast::agent::lab

@@ -3,8 +3,10 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/rules/convert.h"
+#include "agent/lab/rules/descriptions.h"
 #include "platform/check.h"
-#include "sync/model/documentation.h"
+#include "platform/text.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {
@@ -59,7 +61,7 @@ json::object field_schema(const sync::StructType& owner, const sync::Field& fiel
   if (field.shape == sync::Shape::map) {
     schema = {{"type", "object"}, {"additionalProperties", std::move(schema)}};
   }
-  const std::string_view doc = sync::find_doc(owner.name, field.name);
+  const std::string_view doc = find_description(owner.name, field.name);
   if (!doc.empty()) schema["description"] = doc;
   std::string strategy = field.merge ? "merge" : field.replace ? "replace" : "";
   if (field.retain_keys) strategy += strategy.empty() ? "retainKeys" : ",retainKeys";
@@ -77,8 +79,9 @@ bool is_required(const sync::Field& field) {
 json::object struct_schema(const sync::StructType& type, bool root, OpenapiStyle style) {
   json::object properties;
   if (root) {
-    properties["apiVersion"] = {{"type", "string"}};
-    properties["kind"] = {{"type", "string"}};
+    for (const std::string_view name : {"apiVersion", "kind"}) {
+      properties[name] = {{"type", "string"}, {"description", find_description("TypeMeta", name)}};
+    }
   }
   json::array required;
   for (const sync::Field& field : type.fields) {
@@ -87,7 +90,7 @@ json::object struct_schema(const sync::StructType& type, bool root, OpenapiStyle
     if (!root && is_required(field)) required.push_back(json::value(field.name));
   }
   json::object schema = {{"type", "object"}};
-  const std::string_view doc = sync::find_doc(type.name);
+  const std::string_view doc = find_description(type.name);
   if (!doc.empty()) schema["description"] = doc;
   if (!required.empty()) schema["required"] = std::move(required);
   schema["properties"] = std::move(properties);
@@ -133,6 +136,30 @@ void add_kind(json::object& schemas, const sync::printing::Resource& resource,
     add_parts(schemas, type, style);
   }
   schemas[name].get_object()[tag_name].get_array().push_back(kind_tag(resource, version));
+}
+
+void add_custom_kind(json::object& schemas, const CustomResource& custom,
+                     const sync::printing::ServedVersion& version, OpenapiStyle style) {
+  json::object schema = {{"type", "object"}};
+  if (const json::object* own = custom.schema_of(version.name)) schema = *own;
+  const bool open = sync::wire::dig_bool(schema, {"x-kubernetes-preserve-unknown-fields"});
+  // As upstream, version 2 shows no fields of an object that may have any.
+  if (open && style == OpenapiStyle::v2) schema.erase("properties");
+  json::object& properties = sync::wire::make_object(schema, {"properties"});
+  for (const std::string_view name : {"apiVersion", "kind"}) {
+    properties[name] = {{"type", "string"}, {"description", find_description("TypeMeta", name)}};
+  }
+  add_definitions(schemas, sync::known_type("ObjectMeta"), style);
+  json::object metadata = reference("ObjectMeta", style);
+  if (style == OpenapiStyle::v3) metadata = {{"allOf", json::array({std::move(metadata)})}};
+  properties["metadata"] = std::move(metadata);
+  schema[tag_name] = json::array({kind_tag(custom, version)});
+  // As upstream: the group's parts in reverse order, for example "com.example.v1.Foo".
+  std::string name;
+  for (const std::string_view part : split(custom.group, '.')) {
+    name = std::string(part) + "." + name;
+  }
+  schemas[name + std::string(version.name) + "." + std::string(custom.kind)] = std::move(schema);
 }
 
 }  // namespace holdfast::agent::lab

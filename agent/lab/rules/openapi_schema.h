@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "agent/lab/rules/custom_resource.h"
 #include "sync/model/schema.h"
 #include "sync/printing/resources.h"
 
@@ -25,6 +26,10 @@ void add_definitions(boost::json::object& schemas, const sync::StructType& type,
 // tags.
 void add_kind(boost::json::object& schemas, const sync::printing::Resource& resource,
               const sync::printing::ServedVersion& version, OpenapiStyle style);
+
+// Adds the type of a custom resource, with the fields that every object has.
+void add_custom_kind(boost::json::object& schemas, const CustomResource& custom,
+                     const sync::printing::ServedVersion& version, OpenapiStyle style);
 
 // {"group": "apps", "version": "v1", "kind": "Deployment"}
 [[nodiscard]] boost::json::object kind_tag(const sync::printing::Resource& resource,

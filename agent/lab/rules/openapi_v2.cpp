@@ -117,8 +117,7 @@ json::object make_document() {
   return document;
 }
 
-std::string make_protobuf() {
-  const json::object& document = openapi_v2_document();
+std::string to_protobuf(const json::object& document) {
   Message info;
   info.add(1, sync::wire::dig_text(document, {"info", "title"}))
       .add(2, sync::wire::dig_text(document, {"info", "version"}));
@@ -136,8 +135,25 @@ const json::object& openapi_v2_document() {
 }
 
 const std::string& openapi_v2_protobuf() {
-  static const std::string bytes = make_protobuf();
+  static const std::string bytes = to_protobuf(openapi_v2_document());
   return bytes;
+}
+
+json::object openapi_v2_document(const Catalog& catalog) {
+  json::object document = openapi_v2_document();
+  json::object& definitions = document["definitions"].get_object();
+  for (const auto& custom : catalog.customs()) {
+    for (const sync::printing::ServedVersion& version : custom->versions) {
+      if (!custom->serves(version.name)) continue;
+      add_custom_kind(definitions, *custom, version, OpenapiStyle::v2);
+    }
+  }
+  return document;
+}
+
+std::string openapi_v2_protobuf(const Catalog& catalog) {
+  if (catalog.customs().empty()) return openapi_v2_protobuf();
+  return to_protobuf(openapi_v2_document(catalog));
 }
 
 }  // namespace holdfast::agent::lab

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "agent/lab/rules/catalog.h"
+
 namespace holdfast::agent::lab {
 
 inline constexpr std::string_view openapi_v2_protobuf_type =
@@ -17,5 +19,9 @@ inline constexpr std::string_view openapi_v2_protobuf_type =
 
 // The same document as gnostic's protobuf message openapi.v2.Document.
 [[nodiscard]] const std::string& openapi_v2_protobuf();
+
+// The same with the custom resources of a server.
+[[nodiscard]] boost::json::object openapi_v2_document(const Catalog& catalog);
+[[nodiscard]] std::string openapi_v2_protobuf(const Catalog& catalog);
 
 }  // namespace holdfast::agent::lab

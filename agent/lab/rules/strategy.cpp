@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "agent/lab/rules/convert.h"
+#include "agent/lab/rules/custom_definition.h"
 #include "agent/lab/rules/decode.h"
 #include "agent/lab/rules/defaults.h"
 #include "sync/wire/read.h"
@@ -32,7 +33,9 @@ void copy_field(json::object& to, const json::object& from, std::string_view nam
 }
 
 void start_status(const sync::printing::Resource& resource, json::object& object) {
-  if (resource.kind == "Pod") {
+  if (resource.is_custom) {
+    if (resource.has_status()) object.erase("status");
+  } else if (resource.kind == "Pod") {
     json::object status = {{"phase", "Pending"}, {"qosClass", qos_class(object)}};
     object["status"] = std::move(status);
   } else if (resource.kind == "Namespace") {
@@ -92,9 +95,17 @@ std::optional<sync::wire::ApiStatus> contradiction(const sync::printing::Resourc
   return std::nullopt;
 }
 
+// All of a custom resource but its metadata, and its status if it is written separately.
+json::object custom_desire(const sync::printing::Resource& resource, json::object object) {
+  object.erase("metadata");
+  if (resource.has_status()) object.erase("status");
+  return object;
+}
+
 // Whether an update changes the desired state.
 bool changes_desire(const sync::printing::Resource& resource, const json::object& object,
                     const json::object& old) {
+  if (resource.is_custom) return custom_desire(resource, object) != custom_desire(resource, old);
   if (sync::wire::dig_object(object, {"spec"}) != sync::wire::dig_object(old, {"spec"}))
     return true;
   return resource.kind == "Deployment" &&
@@ -104,13 +115,17 @@ bool changes_desire(const sync::printing::Resource& resource, const json::object
 
 std::int64_t default_grace(const sync::printing::Resource& resource, const json::object& object,
                            const DeleteOptions& options) {
-  if (resource.kind != "Pod") return 0;
+  if (resource.is_custom || resource.kind != "Pod") return 0;
   if (sync::wire::dig_text(object, {"spec", "nodeName"}).empty()) return 0;
   const std::string_view phase = sync::wire::dig_text(object, {"status", "phase"});
   if (phase == "Succeeded" || phase == "Failed") return 0;
   const std::int64_t own = sync::wire::dig_int(object, {"spec", "terminationGracePeriodSeconds"});
   const std::int64_t grace = options.grace_seconds.value_or(own);
   return grace < 0 ? 1 : grace;
+}
+
+bool is_definition(const sync::printing::Resource& resource) {
+  return resource.kind == "CustomResourceDefinition" && !resource.is_custom;
 }
 
 json::object mark(const sync::printing::Resource& resource, const json::object& object,
@@ -122,6 +137,11 @@ json::object mark(const sync::printing::Resource& resource, const json::object& 
   if (first && generation > 0) metadata["generation"] = generation + 1;
   metadata["deletionTimestamp"] = format_rfc3339(when);
   metadata["deletionGracePeriodSeconds"] = grace;
+  if (first && is_definition(resource)) {
+    json::array finalizers = sync::wire::dig_list(metadata, {"finalizers"});
+    finalizers.push_back(json::value(definition_finalizer));
+    metadata["finalizers"] = std::move(finalizers);
+  }
   if (resource.kind == "Namespace")
     sync::wire::make_object(marked, {"status"})["phase"] = "Terminating";
   return canonical(resource, std::move(marked));
@@ -129,7 +149,9 @@ json::object mark(const sync::printing::Resource& resource, const json::object& 
 
 bool has_finalizers(const sync::printing::Resource& resource, const json::object& object) {
   if (!sync::wire::dig_list(object, {"metadata", "finalizers"}).empty()) return true;
-  return resource.kind == "Namespace" &&
+  // A definition gets its finalizer with its deletion.
+  if (is_definition(resource) && !sync::wire::is_terminating(object)) return true;
+  return !resource.is_custom && resource.kind == "Namespace" &&
          !sync::wire::dig_list(object, {"spec", "finalizers"}).empty();
 }
 
@@ -180,6 +202,7 @@ Answer<json::object> prepare_create(const sync::printing::Resource& resource, js
   if (resource.counts_generation) metadata["generation"] = 1;
   start_status(resource, object);
   if (resource.kind == "Node") admit_node(object);
+  if (resource.kind == "Job") select_own_pods(object);
   return canonical(resource, std::move(object));
 }
 
@@ -192,7 +215,13 @@ Answer<json::object> prepare_update(const sync::printing::Resource& resource, js
   if (const auto refused = contradiction(resource, object, old, target)) return refuse(*refused);
   const json::object& before = sync::wire::dig_object(old, {"metadata"});
   for (const std::string_view field : server_fields) copy_field(metadata, before, field);
-  if (part == Part::status) {
+  if (part == Part::status && resource.is_custom) {
+    json::object made = old;
+    copy_field(made, object, "status");
+    sync::wire::make_object(made, {"metadata"})["managedFields"] =
+        sync::wire::dig_list(metadata, {"managedFields"});
+    object = std::move(made);
+  } else if (part == Part::status) {
     copy_field(object, old, "spec");
     copy_field(metadata, before, "ownerReferences");
     if (resource.group == "apps") copy_field(metadata, before, "labels");
@@ -200,7 +229,7 @@ Answer<json::object> prepare_update(const sync::printing::Resource& resource, js
     copy_field(object, old, "status");
     if (resource.kind == "Namespace") copy_field(object, old, "spec");
   }
-  metadata.erase("resourceVersion");
+  sync::wire::make_object(object, {"metadata"}).erase("resourceVersion");
   json::object made = canonical(resource, std::move(object));
   const bool counts = part == Part::object && resource.counts_generation;
   if (counts && changes_desire(resource, made, old)) {
@@ -211,15 +240,18 @@ Answer<json::object> prepare_update(const sync::printing::Resource& resource, js
 }
 
 bool needs_version(const sync::printing::Resource& resource) {
+  if (resource.is_custom || resource.kind == "CustomResourceDefinition") return true;
   constexpr std::string_view kinds[] = {"Lease", "PodDisruptionBudget", "CSINode", "RuntimeClass"};
   return std::find(std::begin(kinds), std::end(kinds), resource.kind) != std::end(kinds);
 }
 
 bool creates_on_update(const sync::printing::Resource& resource) {
+  if (resource.is_custom) return false;
   return resource.kind == "Lease" || resource.kind == "Endpoints" || resource.kind == "Event";
 }
 
 bool returns_deleted(const sync::printing::Resource& resource) {
+  if (resource.is_custom) return false;
   constexpr std::string_view kinds[] = {"Pod", "Service", "ServiceAccount", "PersistentVolume",
                                         "PersistentVolumeClaim"};
   return std::find(std::begin(kinds), std::end(kinds), resource.kind) != std::end(kinds);
@@ -253,7 +285,8 @@ Deletion plan_deletion(const sync::printing::Resource& resource, const json::obj
   const bool finalizers = has_finalizers(resource, object);
   // Only pods have graceful deletion, but an object with finalizers must stay visible until they
   // are removed.
-  if (resource.kind != "Pod" && !finalizers) return {std::nullopt, true};
+  const bool graceful = resource.kind == "Pod" && !resource.is_custom;
+  if (!graceful && !finalizers) return {std::nullopt, true};
   const WallTime due = now + std::chrono::seconds(grace);
   return {mark(resource, object, due, grace), grace == 0 && !finalizers};
 }

@@ -17,15 +17,6 @@ constexpr std::string_view only_always[] = {"Always"};
 constexpr std::string_view deployment_strategies[] = {"Recreate", "RollingUpdate"};
 constexpr std::string_view daemon_strategies[] = {"OnDelete", "RollingUpdate"};
 
-void check_not_negative(sync::wire::FieldErrors& errors, const json::object& spec,
-                        std::string_view name) {
-  const std::int64_t number = sync::wire::dig_int(spec, {name});
-  if (number >= 0) return;
-  errors.push_back(sync::wire::field::invalid_raw(sync::wire::child("spec", name),
-                                                  std::to_string(number),
-                                                  "must be greater than or equal to 0"));
-}
-
 void check_selector(sync::wire::FieldErrors& errors, const sync::printing::Resource& resource,
                     const json::object& spec) {
   const json::value* selector = sync::wire::dig(spec, {"selector"});
@@ -69,6 +60,15 @@ void check_strategy(sync::wire::FieldErrors& errors, const json::object& spec,
 }
 
 }  // namespace
+
+void check_not_negative(sync::wire::FieldErrors& errors, const json::object& spec,
+                        std::string_view name) {
+  const std::int64_t number = sync::wire::dig_int(spec, {name});
+  if (number >= 0) return;
+  errors.push_back(sync::wire::field::invalid_raw(sync::wire::child("spec", name),
+                                                  std::to_string(number),
+                                                  "must be greater than or equal to 0"));
+}
 
 std::string go_map(const json::object& map) {
   if (map.empty()) return "map[string]string(nil)";
@@ -120,7 +120,7 @@ void check_workload(sync::wire::FieldErrors& errors, const sync::printing::Resou
   check_selector(errors, resource, spec);
   check_label_map(errors, sync::wire::dig_object(spec, {"template", "metadata", "labels"}),
                   "spec.template.metadata.labels");
-  const json::object& pod = sync::wire::dig_object(spec, {"template", "spec"});
+  const json::object pod = with_claim_volumes(spec);
   check_pod_spec(errors, pod, "spec.template.spec");
   const std::string_view restart = sync::wire::dig_text(pod, {"restartPolicy"});
   if (restart != "Always") {
@@ -131,6 +131,8 @@ void check_workload(sync::wire::FieldErrors& errors, const sync::printing::Resou
     check_strategy(errors, spec, "strategy", deployment_strategies);
   } else if (resource.kind == "DaemonSet") {
     check_strategy(errors, spec, "updateStrategy", daemon_strategies);
+  } else if (resource.kind == "StatefulSet") {
+    check_stateful_set(errors, object);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <boost/json.hpp>
 
+#include "agent/lab/rules/custom_definition.h"
+#include "agent/lab/rules/custom_resource.h"
 #include "sync/objects/name.h"
 #include "sync/wire/read.h"
 
@@ -15,6 +17,8 @@ using CheckName = sync::objects::Reasons (*)(std::string_view);
 CheckName name_rule(const sync::printing::Resource& resource) {
   if (resource.kind == "Namespace") return sync::objects::check_dns1123_label;
   if (resource.kind == "Service") return sync::objects::check_dns1035_label;
+  if (resource.kind == "StatefulSet") return sync::objects::check_dns1123_label;
+  if (resource.group == "rbac.authorization.k8s.io") return sync::objects::check_path_segment;
   return sync::objects::check_dns1123_subdomain;
 }
 
@@ -145,10 +149,18 @@ sync::wire::FieldErrors validate(const sync::printing::Resource& resource,
                                  const json::object& object) {
   sync::wire::FieldErrors errors;
   check_metadata(errors, resource, object);
-  if (resource.kind == "Pod") {
+  if (const CustomResource* custom = custom_of(resource)) {
+    validate_custom(errors, *custom, object);
+  } else if (resource.kind == "CustomResourceDefinition") {
+    check_definition(errors, object);
+  } else if (resource.kind == "Pod") {
     check_pod_spec(errors, sync::wire::dig_object(object, {"spec"}), "spec");
-  } else if (resource.group == "apps") {
+  } else if (resource.kind == "Job") {
+    check_job(errors, object);
+  } else if (resource.group == "apps" && resource.kind != "ControllerRevision") {
     check_workload(errors, resource, object);
+  } else if (resource.group == "rbac.authorization.k8s.io") {
+    check_roles(errors, resource, object);
   } else {
     check_config(errors, resource, object);
   }
@@ -158,9 +170,15 @@ sync::wire::FieldErrors validate(const sync::printing::Resource& resource,
 sync::wire::FieldErrors validate_update(const sync::printing::Resource& resource,
                                         const json::object& object, const json::object& old) {
   sync::wire::FieldErrors errors;
+  if (resource.is_custom) return errors;
   const std::string_view kind = resource.kind;
+  if (kind == "CustomResourceDefinition") check_definition_update(errors, object, old);
   if (kind == "Pod") check_pod_update(errors, object, old);
-  if (resource.group == "apps") check_selector_kept(errors, object, old);
+  if (resource.group == "apps" && kind != "StatefulSet") check_selector_kept(errors, object, old);
+  if (kind == "StatefulSet") check_stateful_set_update(errors, object, old);
+  if (kind == "Job") check_job_update(errors, object, old);
+  if (kind == "ControllerRevision") check_immutable(errors, object, old, "", "data");
+  if (kind.ends_with("RoleBinding")) check_role_reference_kept(errors, object, old);
   if (kind == "ConfigMap" || kind == "Secret") check_data_kept(errors, object, old);
   if (kind == "Secret") check_immutable(errors, object, old, "", "type");
   if (kind == "Node") check_node_update(errors, object, old);

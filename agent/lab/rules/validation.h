@@ -35,6 +35,23 @@ void check_pod_update(sync::wire::FieldErrors& errors, const boost::json::object
                       const boost::json::object& old);
 void check_workload(sync::wire::FieldErrors& errors, const sync::printing::Resource& resource,
                     const boost::json::object& object);
+// spec.NAME must not be negative.
+void check_not_negative(sync::wire::FieldErrors& errors, const boost::json::object& spec,
+                        std::string_view name);
+void check_job(sync::wire::FieldErrors& errors, const boost::json::object& job);
+void check_job_update(sync::wire::FieldErrors& errors, const boost::json::object& job,
+                      const boost::json::object& old);
+// What check_workload() does not check.
+void check_stateful_set(sync::wire::FieldErrors& errors, const boost::json::object& set);
+void check_stateful_set_update(sync::wire::FieldErrors& errors, const boost::json::object& set,
+                               const boost::json::object& old);
+// Checks roles and their bindings.
+void check_roles(sync::wire::FieldErrors& errors, const sync::printing::Resource& resource,
+                 const boost::json::object& object);
+void check_role_reference_kept(sync::wire::FieldErrors& errors, const boost::json::object& binding,
+                               const boost::json::object& old);
+// The pod of a StatefulSet's template with the volumes of its claims.
+[[nodiscard]] boost::json::object with_claim_volumes(const boost::json::object& spec);
 void check_label_selector(sync::wire::FieldErrors& errors, const boost::json::object& selector,
                           const std::string& path);
 void check_label_map(sync::wire::FieldErrors& errors, const boost::json::object& labels,

@@ -1,5 +1,6 @@
 #include "agent/node/process/process_runtime.h"
 
+#include "agent/node/process/log_times.h"
 #include "platform/log.h"
 #include "platform/loop/clock.h"
 #include "platform/version.h"
@@ -27,6 +28,14 @@ void ProcessRuntime::reject_start(const sync::runtime::StartContainer& start, st
 
 Status ProcessRuntime::signal(const sync::runtime::SignalContainer& signal) {
   return table_.signal(signal);
+}
+
+std::optional<ContainerRun> ProcessRuntime::find(const std::string& uid,
+                                                 const std::string& container,
+                                                 std::int32_t number) const {
+  const AttemptKey key{uid, container, number};
+  const fs::Path dir = table_.dir(key);
+  return ContainerRun{dir / log_file, dir / log_times_file, table_.process_of(key)};
 }
 
 void ProcessRuntime::refresh(MonoTime now) {

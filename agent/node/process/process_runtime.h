@@ -40,6 +40,9 @@ class ProcessRuntime final : public Runtime {
   [[nodiscard]] const sync::runtime::ObservedPods& observed() const override {
     return table_.observed();
   }
+  [[nodiscard]] std::optional<ContainerRun> find(const std::string& uid,
+                                                 const std::string& container,
+                                                 std::int32_t number) const override;
   void refresh(MonoTime now) override;
   void maintain(MonoTime now) override;
   [[nodiscard]] MonoTime deadline() const override;

@@ -165,6 +165,13 @@ bool ProcessTable::has_shim(const AttemptKey& key) const {
   return found != entries_.end() && found->second.shim.has_value();
 }
 
+std::optional<proc::ProcessIdentity> ProcessTable::process_of(const AttemptKey& key) const {
+  const auto found = entries_.find(key);
+  const bool runs =
+      found != entries_.end() && found->second.view.attempt.state == AttemptState::running;
+  return runs ? found->second.view.process : std::nullopt;
+}
+
 fs::Path ProcessTable::dir(const AttemptKey& key) const {
   return state_.attempt(key.uid, key.container, key.number);
 }

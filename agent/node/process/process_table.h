@@ -59,6 +59,8 @@ class ProcessTable {
   [[nodiscard]] std::vector<Watch> watched() const;
   // The attempts that have not begun yet: their run.json is still to appear in dir().
   [[nodiscard]] std::vector<AttemptKey> beginning() const;
+  // The leader of the attempt's process group, while it runs.
+  [[nodiscard]] std::optional<proc::ProcessIdentity> process_of(const AttemptKey& key) const;
   // Whether this process started the attempt, so that its shim is among watched().
   [[nodiscard]] bool has_shim(const AttemptKey& key) const;
   [[nodiscard]] fs::Path dir(const AttemptKey& key) const;

@@ -1,15 +1,20 @@
 #include "agent/node/process/shim.h"
 
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 
 #include "agent/node/process/attempt_files.h"
 #include "agent/node/process/launch_wire.h"
+#include "agent/node/process/log_times.h"
 #include "platform/fs/errno.h"
 #include "platform/proc/process.h"
 #include "platform/text.h"
@@ -30,11 +35,10 @@ sigset_t handled_signals() {
   return set;
 }
 
-// Waits for one of the handled signals; without `forever` returns 0 after a second.
-int next_signal(const sigset_t& set, bool forever) {
+// Waits for one of the handled signals; returns 0 after a second.
+int next_signal(const sigset_t& set) {
   const timespec second{.tv_sec = 1, .tv_nsec = 0};
-  const int number =
-      forever ? ::sigwaitinfo(&set, nullptr) : ::sigtimedwait(&set, nullptr, &second);
+  const int number = ::sigtimedwait(&set, nullptr, &second);
   return number > 0 ? number : 0;
 }
 
@@ -52,7 +56,7 @@ bool write_exit_stubbornly(const Clock& clock, const fs::Path& dir, const Contai
     const Status written = write_exit(clock, dir, exit);
     if (written) return true;
     if (written.error().code == Errc::not_found) return false;  // The pod was removed.
-    (void)next_signal(set, false);
+    (void)next_signal(set);
   }
   return false;
 }
@@ -69,12 +73,37 @@ bool reap_all_but(pid_t leader) {
   return false;
 }
 
-// Waits until the program ends; forwards SIGTERM.
-void accompany(pid_t leader) {
+// Waits for a signal or, with `pause` zero, for growth of the log; with a pause for a signal or its
+// end. Returns the signal, or 0.
+int await_event(const Descriptor& signals, const LogTimesWriter& times, Duration pause) {
+  // poll(2) ignores negative descriptors.
+  std::array<pollfd, 2> both{{{signals.get(), POLLIN, 0}, {times.descriptor(), POLLIN, 0}}};
+  const bool pausing = pause > Duration::zero();
+  const auto wait =
+      pausing ? static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(pause).count()) : -1;
+  if (::poll(both.data(), pausing ? 1 : 2, wait) <= 0) return 0;
+  if ((both[0].revents & POLLIN) == 0) return 0;
+  signalfd_siginfo info{};
+  const bool read = ::read(signals.get(), &info, sizeof info) == ssize_t{sizeof info};
+  return read ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+// Waits until the program ends; forwards SIGTERM, and records when the log grows.
+void accompany(const Clock& clock, const fs::Path& dir, pid_t leader) {
   const sigset_t set = handled_signals();
+  const Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  LogTimesWriter times(clock, dir);
+  times.note();
+  MonoTime noted = clock.mono();
   while (!reap_all_but(leader)) {
-    if (next_signal(set, true) == SIGTERM) (void)::kill(-leader, SIGTERM);
+    const Duration pause = noted + times.pause() - clock.mono();
+    const int number = signals.is_open() ? await_event(signals, times, pause) : next_signal(set);
+    if (number == SIGTERM) (void)::kill(-leader, SIGTERM);
+    if (pause > Duration::zero()) continue;
+    times.note();
+    noted = clock.mono();
   }
+  times.note();
 }
 
 // Kills the shim's children. The shim is a subreaper, so their children become its own and are
@@ -95,7 +124,7 @@ void sweep() {
     kill_children();
     const pid_t reaped = ::waitpid(-1, nullptr, WNOHANG);
     if (reaped < 0) return;  // No children are left.
-    if (reaped == 0 && next_signal(set, false) == 0) --left;
+    if (reaped == 0 && next_signal(set) == 0) --left;
   }
 }
 
@@ -148,7 +177,7 @@ int live(const Clock& clock, const fs::Path& dir, const fs::Path& working_dir) {
     return write_exit_stubbornly(clock, dir, failed) ? 0 : 1;
   }
   (void)::malloc_trim(0);
-  accompany(*leader);
+  accompany(clock, dir, *leader);
   return write_exit_stubbornly(clock, dir, finish(*leader)) ? 0 : 1;
 }
 

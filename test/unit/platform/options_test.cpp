@@ -77,6 +77,13 @@ TEST(Options, FlagsReachTheirFields) {
   EXPECT_EQ(parse({"show", "me"}), (Outcome{.settings = {.word = "me"}, .command = "show"}));
 }
 
+TEST(Options, AFlagTakesOneValueAndLeavesTheArgumentsWithoutAFlag) {
+  const Outcome shown{.settings = {.name = "x", .word = "me"}, .command = "show"};
+  EXPECT_EQ(parse({"show", "--name=x", "me"}), shown);
+  EXPECT_EQ(parse({"show", "--name", "x", "me"}), shown);
+  EXPECT_EQ(parse({"show", "me", "--name", "x"}), shown);
+}
+
 TEST(Options, BadFlagsAreNamed) {
   EXPECT_EQ(parse({"run", "--count=many"}).error, "--count: not a whole number: \"many\"");
   EXPECT_EQ(parse({"run", "--count="}).error, "--count: not a whole number: \"\"");
@@ -143,6 +150,34 @@ TEST(Options, AFileThatOthersMayWriteToIsRefused) {
   ASSERT_EQ(::chown(file.c_str(), 65534, 65534), 0);
   EXPECT_EQ(parse({"run", "--config=" + file}).error,
             file + " belongs to user 65534; run: chown 0 " + file);
+}
+
+TEST(Options, AreSetByName) {
+  std::string name = "a";
+  bool fast = false;
+  std::vector<std::string> list;
+  Duration limit{};
+  Options options("program", "");
+  options.add("name", name, "");
+  options.add("fast", fast, "");
+  options.add("list", list, "");
+  options.add("limit", limit, "");
+  options.retire("old", "use --name");
+  EXPECT_EQ(options.names(), (std::vector<std::string>{"fast", "limit", "list", "name"}));
+  EXPECT_TRUE(options.set("name", {"b"}));
+  EXPECT_TRUE(options.set("fast", {"true"}));
+  EXPECT_TRUE(options.set("list", {"x,y", "z"}));
+  EXPECT_TRUE(options.set("limit", {"1m"}));
+  EXPECT_EQ(name, "b");
+  EXPECT_TRUE(fast);
+  EXPECT_EQ(list, (std::vector<std::string>{"x", "y", "z"}));
+  EXPECT_EQ(limit, std::chrono::minutes(1));
+  const Status unknown = options.set("nme", {"b"});
+  EXPECT_EQ(unknown.error().code, Errc::not_found);
+  EXPECT_EQ(unknown.error().what, "there is no option --nme");
+  EXPECT_EQ(options.set("limit", {"1"}).error().what, "not a duration: \"1\"");
+  EXPECT_EQ(options.set("name", {}).error().what, "one value expected");
+  EXPECT_EQ(options.set("old", {"1"}).error().what, "use --name");
 }
 
 }  // namespace

@@ -83,6 +83,14 @@ TEST(Text, Percent) {
   EXPECT_EQ(percent_decode("%41", false).value(), "A");
 }
 
+TEST(Text, TableColumnsAreAsWideAsTheirWidestCell) {
+  EXPECT_EQ(format_table({{"NAME", "STATE"}, {"a", "enabled"}, {"longer", ""}}),
+            "NAME    STATE\n"
+            "a       enabled\n"
+            "longer  \n");
+  EXPECT_EQ(format_table({}), "");
+}
+
 TEST(Text, Hex) { EXPECT_EQ(hex_encode(std::string("\x00\xab", 2)), "00ab"); }
 
 }  // namespace

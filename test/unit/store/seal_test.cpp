@@ -39,7 +39,7 @@ class FakeSeal final : public Seal {
 };
 
 const ScopeKey secrets{.owner = "node", .version = "v1", .resource = "secrets"};
-const ScopeKey pods{.owner = "node", .version = "v1", .resource = "pods"};
+const ScopeKey plain_pods{.owner = "node", .version = "v1", .resource = "pods"};
 const FakeSeal old_key("old");
 const FakeSeal new_key("new");
 
@@ -62,7 +62,7 @@ class SealTest : public testing::Test {
     Answers answers(database_, {}, with(seal));
     Transaction in = value(database_.begin());
     const Scope first = value(cache.open_scope(in, secrets, {}));
-    const Scope second = value(cache.open_scope(in, pods, {}));
+    const Scope second = value(cache.open_scope(in, plain_pods, {}));
     value(cache.replace_all(in, first.id, "9", {object("a", "password"), object("b", "phrase")}));
     value(cache.replace_all(in, second.id, "9", {object("p", "pod p")}));
     EXPECT_EQ(said(answers.put(in, "node", "token a", {200, "", "my token", {}})), "ok");
@@ -75,7 +75,7 @@ class SealTest : public testing::Test {
     Cache cache(database_, with(seal));
     Answers answers(database_, {}, with(seal));
     std::string text;
-    for (const ScopeKey& key : {secrets, pods}) {
+    for (const ScopeKey& key : {secrets, plain_pods}) {
       const auto scope = value(cache.find_scope(key));
       const auto objects = cache.list(scope->id);
       if (!objects) text += said(objects) + " ";

@@ -75,6 +75,8 @@ TestResponse ApiServerFixture::ask(const TestRequest& test_request) {
   request.peer = test_request.peer;
   if (!test_request.content_type.empty())
     request.headers.set("Content-Type", test_request.content_type);
+  for (const http::Header& header : test_request.headers)
+    request.headers.add(header.name, header.value);
   if (!test_request.accept.empty()) request.headers.set("Accept", test_request.accept);
   if (!test_request.accept_encoding.empty()) {
     request.headers.set("Accept-Encoding", test_request.accept_encoding);

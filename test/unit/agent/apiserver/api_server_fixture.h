@@ -37,7 +37,8 @@ struct TestRequest {
   std::string accept = {};
   std::string token = {};
   std::string accept_encoding = {};
-  net::Peer peer = {};  // the caller, as its client certificate identifies it
+  net::Peer peer = {};         // the caller, as its client certificate identifies it
+  http::Headers headers = {};  // further ones
 };
 
 struct TestResponse {

@@ -49,6 +49,19 @@ TEST(Audit, EveryRequestLeavesALine) {
   EXPECT_EQ(lines_of(file), expected);
 }
 
+TEST(Audit, NamesTheCallerAndWhomHeActsAs) {
+  const ScratchDir scratch;
+  agent::lab::ApiServerOptions options;
+  options.tokens = "root,admin,1,\"system:masters\"\n";
+  options.audit_log = scratch.path() / "audit.log";
+  ApiServerFixture fixture(options);
+  (void)fixture.ask(
+      {.target = "/api/v1/pods", .token = "root", .headers = {{"Impersonate-User", "ann"}}});
+  const std::string line = lines_of(options.audit_log).at(0);
+  EXPECT_NE(line.find(R"("user":{"username":"admin"})"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"("impersonatedUser":{"username":"ann"})"), std::string::npos) << line;
+}
+
 TEST(Audit, AFileThatCannotBeWrittenIsRefusedAtTheStart) {
   const ScratchDir scratch;
   const auto opened = agent::lab::AuditLog::open(scratch.path() / "none" / "audit.log");

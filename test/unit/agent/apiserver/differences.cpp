@@ -12,7 +12,7 @@ namespace json = boost::json;
 using What = Deliberate::What;
 
 constexpr std::string_view not_asked_for = "nothing in an edge cluster's lab asks for it";
-constexpr std::string_view needs_kubelet = "it needs a kubelet to pass the stream on to";
+constexpr std::string_view needs_kubelet = "holdfast-node does not serve it, either";
 constexpr std::string_view newer_columns =
     "1.36 prints restarts as text, and the kernel with its architecture";
 constexpr std::string_view newer_version = "a newer server has v1, which the recorded one has not";
@@ -22,20 +22,20 @@ const std::vector<Deliberate> differences = {
     {{2},
      What::left_out,
      "/groups",
-     {"apiregistration.k8s.io", "autoscaling", "batch", "networking.k8s.io", "extensions",
-      "rbac.authorization.k8s.io", "admissionregistration.k8s.io", "apiextensions.k8s.io",
-      "flowcontrol.apiserver.k8s.io"},
+     {"apiregistration.k8s.io", "autoscaling", "networking.k8s.io", "extensions",
+      "admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"},
      not_asked_for},
     {{2},
      What::left_out,
      "/groups/*/versions",
      {"events.k8s.io/v1beta1", "authentication.k8s.io/v1beta1", "authorization.k8s.io/v1beta1",
       "certificates.k8s.io/v1beta1", "storage.k8s.io/v1beta1", "scheduling.k8s.io/v1beta1",
-      "coordination.k8s.io/v1beta1", "node.k8s.io/v1beta1"},
+      "apiextensions.k8s.io/v1beta1", "coordination.k8s.io/v1beta1", "node.k8s.io/v1beta1",
+      "batch/v1beta1", "rbac.authorization.k8s.io/v1beta1"},
      "no client of our time asks for these versions"},
     {{2}, What::added, "/groups/*/versions", {"policy/v1", "discovery.k8s.io/v1"}, newer_version},
-    {{2}, What::value, "/groups/5/preferredVersion", {}, newer_version},
-    {{2}, What::value, "/groups/10/preferredVersion", {}, newer_version},
+    {{2}, What::value, "/groups/6/preferredVersion", {}, newer_version},
+    {{2}, What::value, "/groups/13/preferredVersion", {}, newer_version},
     {{3},
      What::left_out,
      "/resources",
@@ -46,18 +46,11 @@ const std::vector<Deliberate> differences = {
     {{3},
      What::left_out,
      "/resources",
-     {"nodes/proxy", "pods/attach", "pods/exec", "pods/log", "pods/portforward", "pods/proxy",
-      "services/proxy"},
+     {"nodes/proxy", "pods/attach", "pods/proxy", "services/proxy"},
      needs_kubelet},
     {{3}, What::value, "/resources/15/version", {}, "kubectl evicts with the newest it is told of"},
-    {{4},
-     What::left_out,
-     "/resources",
-     {"controllerrevisions", "statefulsets", "statefulsets/scale", "statefulsets/status"},
-     not_asked_for},
     {{6}, What::left_out, "/resources", {"podsecuritypolicies"}, "newer servers have none"},
     {{11}, What::added, "/resources", {"selfsubjectreviews"}, "`kubectl auth whoami` asks for it"},
-    {{12}, What::left_out, "/resources", {"selfsubjectrulesreviews"}, not_asked_for},
     {{13}, What::value, "/paths", {}, "the paths follow from what is served"},
     {{15}, What::value, "", {}, "our checks are not those of a kube-apiserver's hooks"},
     {{53},
@@ -161,12 +154,24 @@ void apply(const Deliberate& difference, json::value& recorded, json::value& our
   }
 }
 
+// The answers were recorded without managedFields.
+void drop_managed_fields(json::value& value) {
+  if (json::array* list = value.if_array()) {
+    for (json::value& item : *list) drop_managed_fields(item);
+  }
+  json::object* object = value.if_object();
+  if (object == nullptr) return;
+  object->erase("managedFields");
+  for (auto& pair : *object) drop_managed_fields(pair.value());
+}
+
 }  // namespace
 
 const std::vector<Deliberate>& deliberate() { return differences; }
 
 void apply_differences(std::size_t exchange, json::value& recorded, json::value& ours,
                        std::set<std::size_t>& used) {
+  drop_managed_fields(ours);
   for (std::size_t at = 0; at < differences.size(); ++at) {
     const auto& exchanges = differences[at].exchanges;
     if (std::find(exchanges.begin(), exchanges.end(), exchange) == exchanges.end()) continue;

@@ -3,7 +3,7 @@
 namespace holdfast::agent::lab {
 namespace {
 
-TEST(Serve, WithoutTokensOnlyThisMachineIsServed) {
+TEST(Serve, OtherMachinesAreServedOnlyIfCallersAreKnown) {
   const struct {
     const char* host;
     bool loopback;
@@ -12,13 +12,24 @@ TEST(Serve, WithoutTokensOnlyThisMachineIsServed) {
               {"10.0.0.1", false}, {"lab.example", false}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.host);
-    EXPECT_TRUE(check_listener({row.host, 7443}, true));
-    const Status alone = check_listener({row.host, 7443}, false);
+    EXPECT_TRUE(check_listener({row.host, 7443}, {.token_file = "t"}));
+    EXPECT_TRUE(check_listener({row.host, 7443}, {.tls_dir = "d"}));
+    const Status alone = check_listener({row.host, 7443}, {});
     EXPECT_EQ(alone.has_value(), row.loopback);
     if (row.loopback) continue;
     EXPECT_EQ(alone.error().code, Errc::invalid);
-    EXPECT_NE(alone.error().what.find("--token-file"), std::string::npos);
+    for (const char* flag : {"--listen", "--token-file", "--tls-dir"})
+      EXPECT_NE(alone.error().what.find(flag), std::string::npos) << flag;
   }
+}
+
+TEST(Serve, RolesNeedKnownCallers) {
+  const net::HostPort here{"127.0.0.1", 7443};
+  EXPECT_TRUE(check_listener(here, {.token_file = "t", .rbac = true}));
+  EXPECT_TRUE(check_listener(here, {.tls_dir = "d", .rbac = true}));
+  const Status alone = check_listener(here, {.rbac = true});
+  ASSERT_FALSE(alone);
+  EXPECT_NE(alone.error().what.find("--rbac"), std::string::npos);
 }
 
 // The settings from a command line, or the error.

@@ -28,14 +28,16 @@ TEST(RetryPolicy, ObeysRetryAfterWithinBounds) {
   }
 }
 
-TEST(RetryPolicy, ABudgetIsNotAboutUs) {
+http::Response budget_refusal() {
   http::Response response{.status = 429};
   response.headers.set("Retry-After", "10");
   response.body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","code":429,)"
                   R"("reason":"TooManyRequests","details":{"causes":[)"
                   R"({"reason":"DisruptionBudget","message":"m"}]}})";
-  EXPECT_EQ(pause_of(response, {}), std::nullopt);
+  return response;
 }
+
+TEST(RetryPolicy, ABudgetIsNotAboutUs) { EXPECT_EQ(pause_of(budget_refusal(), {}), std::nullopt); }
 
 // A server that records the times of its requests and answers from a list, then with 200.
 class LimitedClientFixture : public WritePermit {
@@ -49,9 +51,11 @@ class LimitedClientFixture : public WritePermit {
     access.server = {"127.0.0.1", listener->port()};
     server_.listen(std::move(listener));
     api_ = ApiClient::make(access, clock, "test").value();
-    client = std::make_unique<LimitedClient>(
-        *api_, limits, *this, clock,
-        [this](http::Method, int status) { statuses.push_back(status); });
+    client = std::make_unique<LimitedClient>(*api_, limits, *this, clock,
+                                             [this](const LimitedClient::Observation& request) {
+                                               statuses.push_back(request.status);
+                                               healthy.push_back(request.is_healthy);
+                                             });
   }
 
   asio::awaitable<MonoTime> wait() override {
@@ -77,6 +81,7 @@ class LimitedClientFixture : public WritePermit {
   bool silent = false;
   std::vector<MonoTime> asked_at;
   std::vector<int> statuses;
+  std::vector<bool> healthy;
   std::vector<std::string> results;
   std::vector<MonoTime> ended_at;
 
@@ -170,6 +175,24 @@ TEST_F(Limited, WhatIsUnderWayEndsWithThePermit) {
   EXPECT_TRUE(time.run_until(20s, [this] { return fixture.results.size() == 1; }));
   EXPECT_NEAR(std::chrono::duration<double>(fixture.ended_at[0] - start).count(), 3, 0.1);
   EXPECT_EQ(fixture.statuses, std::vector<int>{0});
+  EXPECT_EQ(fixture.healthy, std::vector<bool>{false});
+}
+
+TEST_F(Limited, AServerThatShedsLoadIsNotHealthy) {
+  const std::vector<std::pair<http::Response, bool>> cases{
+      {{.status = 200}, true},  {{.status = 404}, true},  {{.status = 409}, true},
+      {budget_refusal(), true}, {{.status = 429}, false}, {{.status = 500}, false},
+      {{.status = 504}, false}};
+  std::vector<bool> expected;
+  for (const auto& [response, is_healthy] : cases) {
+    fixture.answers.push_back(response);
+    expected.push_back(is_healthy);
+  }
+  for (std::size_t n = 1; n <= cases.size(); ++n) {
+    call();
+    EXPECT_TRUE(time.run_until(20s, [&] { return fixture.results.size() == n; }));
+  }
+  EXPECT_EQ(fixture.healthy, expected);
 }
 
 }  // namespace

@@ -45,6 +45,13 @@ TEST_F(MetricsText, TellsOfZonesEvictionsAndRequests) {
   cluster.time.run(30s);
   cluster.silence("a");
   cluster.time.run(2min);
+  // Between two probes of the API server no request uses the rate limiter.
+  const auto probes = [this] {
+    return Cluster::count(cluster.proxy, "GET /apis/coordination.k8s.io/");
+  };
+  const std::size_t before = probes();
+  ASSERT_TRUE(cluster.time.run_until(1min, [&] { return probes() > before; }));
+  cluster.time.run(5s);
   scrape();
   EXPECT_EQ(family("node_collector_zone_size"),
             "# HELP node_collector_zone_size Gauge measuring number of registered Nodes per "

@@ -41,17 +41,40 @@ class CloudServiceFailure : public testing::Test {
 };
 
 TEST_F(CloudServiceFailure, TheApiServersAbsenceIsNobodysDeath) {
-  for (const FaultyProxy::State away :
-       {FaultyProxy::State::refuse, FaultyProxy::State::black_hole}) {
+  using enum FaultyProxy::State;
+  const std::vector<std::pair<FaultyProxy::State, Duration>> absences{{refuse, 10min},
+                                                                      {black_hole, 10min},
+                                                                      {black_hole, 35s},
+                                                                      {overloaded, 10min},
+                                                                      {overloaded, 35s}};
+  for (const auto& [away, duration] : absences) {
+    SCOPED_TRACE(static_cast<int>(away));
     cluster.renewing = false;
     cluster.proxy.set(cluster.time, away);
-    cluster.time.run(10min);
+    cluster.time.run(duration);
     cluster.proxy.set(cluster.time, FaultyProxy::State::open);
     cluster.time.run(15s);
     cluster.renewing = true;  // the kubelets renew only some time after the server has returned
     cluster.time.run(3min);
     expect_all_well();
   }
+  expect_a_is_noticed();
+}
+
+// An overloaded API server rejects the kubelets' renewals, too, while its open watches still
+// deliver events.
+TEST_F(CloudServiceFailure, EventsOfAnOverloadedApiServerAreNobodysDeath) {
+  cluster.renewing = false;
+  cluster.proxy.set(cluster.time, FaultyProxy::State::overloaded);
+  for (int event = 0; event < 5; ++event) {
+    cluster.time.run(7s);
+    cluster.annotate("b", "example.com/event", std::to_string(event));
+  }
+  cluster.proxy.set(cluster.time, FaultyProxy::State::open);
+  cluster.time.run(15s);
+  cluster.renewing = true;
+  cluster.time.run(3min);
+  expect_all_well();
   expect_a_is_noticed();
 }
 

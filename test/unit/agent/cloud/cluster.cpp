@@ -91,6 +91,7 @@ asio::awaitable<http::Response> FaultyProxy::answer(const http::Request& request
   asked.push_back(std::string(http::to_string(request.method)) + " " + std::string(request.path()) +
                   (watch ? " (watch)" : ""));
   while (state_ == State::black_hole) co_await changed_.wait();
+  if (state_ == State::overloaded) co_return http::Response{.status = 429, .body = "busy"};
   http::Response response = co_await api_.handler()(request);
   replace_all(response.body, spoil);
   if (response.stream) response.stream = std::make_shared<Stream>(*this, response.stream);

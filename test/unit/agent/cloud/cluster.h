@@ -28,6 +28,7 @@ class FaultyProxy {
     refuse,      // refuses connections and closes existing ones
     black_hole,  // answers no request, and streams deliver nothing
     mute,        // answers requests, but streams deliver nothing
+    overloaded,  // answers 429 to all requests; open streams continue
   };
 
   FaultyProxy(asio::any_io_executor executor, lab::ApiServer& api);

@@ -2,25 +2,12 @@
 
 #include "agent/lab/demo/report.h"
 
-#include "agent/lab/demo/child.h"
-#include "agent/lab/demo/html.h"
+#include "agent/lab/cluster/children.h"
 #include "agent/lab/demo/tracks.h"
 #include "test/unit/agent/demo/good_run.h"
 
 namespace holdfast::agent::demo {
 namespace {
-
-TEST(DemoReport, WhatComesFromOutsideIsEscaped) {
-  EXPECT_EQ(escape_html("<a b=\"c\">'&'"), "&lt;a b=&quot;c&quot;&gt;&#39;&amp;&#39;");
-  EXPECT_EQ(element("td", {{"class", "\"x\""}}, "<b>1</b>"),
-            "<td class=\"&quot;x&quot;\"><b>1</b></td>");
-}
-
-TEST(DemoReport, NumbersHaveOneDecimal) {
-  const std::pair<double, std::string> cases[] = {
-      {0, "0"}, {1, "1"}, {1.04, "1"}, {1.05, "1.1"}, {-2.5, "-2.5"}, {1234.56, "1234.6"}};
-  for (const auto& [number, text] : cases) EXPECT_EQ(decimal(number), text);
-}
 
 TEST(DemoReport, TracksFollowTheHistory) {
   const Timeline timeline = outage_timeline(good_run(), good_setup());
@@ -101,10 +88,10 @@ TEST(DemoChildren, PortsAreFoundInTheirLogs) {
       "2026-11-21T01:02:03.004Z info serving node=a proxy_port=1 admin_port=2\n"
       "2026-11-21T01:02:04.004Z info other proxy_port=9\n"
       "2026-11-21T01:02:05.004Z info serving node=a proxy_port=3 admin_port=4\n";
-  EXPECT_EQ(find_logged(log, " serving ", "proxy_port"), "3");
-  EXPECT_EQ(find_logged(log, " serving ", "admin_port"), "4");
-  EXPECT_EQ(find_logged(log, " serving ", "port"), "");
-  EXPECT_EQ(find_logged("", " serving ", "port"), "");
+  EXPECT_EQ(lab::cluster::find_logged(log, " serving ", "proxy_port"), "3");
+  EXPECT_EQ(lab::cluster::find_logged(log, " serving ", "admin_port"), "4");
+  EXPECT_EQ(lab::cluster::find_logged(log, " serving ", "port"), "");
+  EXPECT_EQ(lab::cluster::find_logged("", " serving ", "port"), "");
 }
 
 }  // namespace

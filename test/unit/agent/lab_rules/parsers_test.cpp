@@ -2,9 +2,9 @@
 
 #include <boost/json.hpp>
 
+#include "agent/lab/rules/continue_token.h"
 #include "agent/lab/rules/go_json.h"
 #include "agent/lab/rules/identity.h"
-#include "agent/lab/rules/continue_token.h"
 #include "platform/text.h"
 
 namespace holdfast::agent::lab {

@@ -42,17 +42,17 @@ TEST(Resources, AreInDiscoveryAndOpenapi) {
   for (const sync::printing::Resource& resource : sync::printing::all_resources()) {
     for (const sync::printing::ServedVersion& version : resource.versions) {
       SCOPED_TRACE(resource.qualified() + " " + std::string(version.name));
-      EXPECT_TRUE(resource_list(resource.group, version.name));
-      const auto document = openapi_document(resource.group, version.name);
+      EXPECT_TRUE(resource_list(Catalog(), resource.group, version.name));
+      const auto document = openapi_document(Catalog(), resource.group, version.name);
       ASSERT_TRUE(document);
       const json::object& schemas = sync::wire::dig_object(*document, {"components", "schemas"});
       const sync::StructType& type = type_of(resource, version);
       EXPECT_TRUE(schemas.contains(definition_name(type.name)));
     }
   }
-  EXPECT_FALSE(resource_list("apps", "v2"));
-  EXPECT_FALSE(group_document("no.such"));
-  EXPECT_FALSE(openapi_document("apps", "v2"));
+  EXPECT_FALSE(resource_list(Catalog(), "apps", "v2"));
+  EXPECT_FALSE(group_document(Catalog(), "no.such"));
+  EXPECT_FALSE(openapi_document(Catalog(), "apps", "v2"));
 }
 
 // Collects the targets of all "$ref" in a value, at any depth.
@@ -87,7 +87,7 @@ TEST(Openapi, OfVersionTwoIsWhole) {
 TEST(Openapi, RefersToNothingThatIsMissing) {
   for (const std::string_view group : sync::printing::all_groups()) {
     for (const std::string_view version : sync::printing::versions_of(group)) {
-      const auto document = openapi_document(group, version);
+      const auto document = openapi_document(Catalog(), group, version);
       std::set<std::string> references;
       collect_references(json::value(*document), references);
       const json::object& schemas = sync::wire::dig_object(*document, {"components", "schemas"});

@@ -154,6 +154,36 @@ TEST_F(Process, AFileThatIsNoProgramIsInvalid) {
   EXPECT_EQ(child.error().code, Errc::invalid);
 }
 
+TEST_F(Process, EndsWithItsParentIfThatIsWanted) {
+  for (const bool wanted : {true, false}) {
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+    const pid_t parent = ::fork();
+    ASSERT_GE(parent, 0);
+    if (parent == 0) {
+      const auto child = spawn({.argv = {"/bin/sleep", "60"}, .ends_with_parent = wanted});
+      const pid_t pid = child ? child->pid : -1;
+      ::_exit(::write(pipe[1], &pid, sizeof pid) == sizeof pid ? 0 : 1);
+    }
+    pid_t pid = -1;
+    EXPECT_EQ(::read(pipe[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+    EXPECT_EQ(::waitpid(parent, nullptr, 0), parent);
+    ::close(pipe[0]);
+    ::close(pipe[1]);
+    ASSERT_GT(pid, 0);
+    const auto orphan = identify(pid);
+    if (wanted) {
+      // It may have been reaped already.
+      const auto pidfd = orphan ? open_pidfd(*orphan) : Result<Descriptor>(Descriptor());
+      EXPECT_TRUE(!orphan || !pidfd || wait_for_end(*pidfd, 20s));
+    } else {
+      ASSERT_TRUE(orphan);
+      EXPECT_TRUE(is_alive(*orphan));
+      EXPECT_TRUE(signal_process(*orphan, SIGKILL));
+    }
+  }
+}
+
 TEST_F(Process, RunsNothingUntilReleased) {
   const fs::Path trace = dir_.path() / "trace";
   const SpawnPlan plan{.argv = {"/bin/sh", "-c", "echo ran > " + trace.string()}};

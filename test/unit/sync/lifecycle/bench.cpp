@@ -160,6 +160,12 @@ void Bench::apply(const Effect& effect) {
   }
 }
 
+void Bench::report_ready(const std::string& pod) {
+  Pod& reported = pods_.at(pod);
+  reported.status.conditions.front().status = objects::status_true;
+  perform(controller_->set_pod(now_, wall(), reported));
+}
+
 void Bench::remove_pod(const PodRef& pod) {
   pods_.erase(pod.name);
   perform(controller_->remove_pod(pod.namespace_name, pod.name));

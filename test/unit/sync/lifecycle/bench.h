@@ -37,6 +37,8 @@ class Bench {
   // A pod without tolerations is evicted at once when its node is tainted.
   void add_pod(const std::string& name, const std::string& node,
                const std::vector<Toleration>& tolerations);
+  // The kubelet reports the pod as Ready.
+  void report_ready(const std::string& pod);
   // Tolerations of not-ready and unreachable for `seconds`, or for ever.
   [[nodiscard]] static std::vector<Toleration> default_tolerations(
       std::optional<std::int64_t> seconds);

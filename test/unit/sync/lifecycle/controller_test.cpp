@@ -154,8 +154,47 @@ TEST(Controller, AfterOwnBlindnessNobodyIsEvictedForAGrace) {
   bench.silence("a");
   (void)bench.run_until(1h + 350s);
   bench.restore_contact();
-  (void)bench.run_until(1h + 401s);
+  (void)bench.run_until(1h + 406s);
   EXPECT_FALSE(bench.has_pod("p"));
+}
+
+// One node was found silent before the API server failed, the others during its outage. When the
+// evictions resume, all of them must count as silent, so that none is tainted. Returns the taints
+// if the lists arrive `late` after the API server was reachable, and the first pass at
+// `first_pass`.
+Lines taints_after_blindness(Duration late, Duration first_pass) {
+  const Options options;
+  SteppedController controller(options);
+  controller.restore_contact(start);
+  std::map<std::string, Node> nodes;
+  for (const std::string name : {"x", "y", "z"}) {
+    nodes[name] = make_node(name, name == "x" ? "Unknown" : "True");
+    (void)controller.set_node(start + late, wall + late, nodes[name]);
+  }
+  Lines taints;
+  for (Duration at = first_pass; at <= options.monitor_grace + 60s;
+       at = std::max(controller.next() - start, at + 1ms)) {
+    for (const Effect& effect : controller.tick(start + at, wall + at)) {
+      const auto* taint = std::get_if<PatchTaints>(&effect);
+      const bool is_eviction = taint != nullptr && taint->cause == TaintCause::queued;
+      if (is_eviction) taints.push_back(describe({effect}).front());
+      Outcome outcome;
+      if (const auto* update = std::get_if<UpdateNodeStatus>(&effect)) {
+        nodes[update->node].status.conditions = update->conditions;
+        outcome.node = facts_of(nodes[update->node], options);
+      }
+      (void)controller.settle(start + at, wall + at, effect, outcome);
+    }
+  }
+  return taints;
+}
+
+TEST(Controller, AfterOwnBlindnessAllSilentNodesAreFoundBeforeOneIsTainted) {
+  for (const Duration late : {0ms, 1ms, 2000ms, 4999ms}) {
+    for (const Duration pass : {0ms, 1ms, 2500ms, 4999ms}) {
+      EXPECT_EQ(taints_after_blindness(late, late + pass), Lines{}) << late.count() << pass.count();
+    }
+  }
 }
 
 TEST(Controller, APodAssignedToALostNodeIsMarked) {
@@ -168,8 +207,51 @@ TEST(Controller, APodAssignedToALostNodeIsMarked) {
             (Lines{"100 mark default/late", "100 event Pod/late Warning NodeNotReady"}));
 }
 
-// The second node becomes silent while the first one's taint is still being written.
-TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
+// A returning node reports its pods, is lost again before it posts its own status, and stays away.
+TEST(Controller, APodThatALostNodeHasReportedIsMarkedAgain) {
+  Bench bench{Options{}};
+  bench.add_node("a");
+  bench.add_node("b");
+  bench.add_pod("p", "a", Bench::default_tolerations(3600));
+  (void)bench.run_until(10s);
+  bench.silence("a");
+  (void)bench.run_until(100s);
+  bench.report_ready("p");
+  EXPECT_EQ(bench.run_until(10min),
+            (Lines{"155 mark default/p", "155 event Pod/p Warning NodeNotReady"}));
+  Options upstream;
+  upstream.mark_pods_again = false;
+  Bench other{upstream};
+  other.add_node("a");
+  other.add_node("b");
+  other.add_pod("p", "a", Bench::default_tolerations(3600));
+  (void)other.run_until(10s);
+  other.silence("a");
+  (void)other.run_until(100s);
+  other.report_ready("p");
+  EXPECT_EQ(other.run_until(10min), Lines{});
+}
+
+// Its lease says that it lives: then its own status will follow.
+TEST(Controller, APodThatAReturningNodeHasReportedStaysReady) {
+  Bench bench{Options{}};
+  bench.add_node("a");
+  bench.add_node("b");
+  bench.add_pod("p", "a", Bench::default_tolerations(3600));
+  (void)bench.run_until(10s);
+  bench.silence("a");
+  (void)bench.run_until(100s);
+  bench.revive("a");
+  bench.report_ready("p");
+  EXPECT_EQ(bench.run_until(10min),
+            (Lines{"100 taint a -node.kubernetes.io/unreachable:NoSchedule conditions",
+                   "105 taint a -node.kubernetes.io/unreachable:NoExecute recovered",
+                   "105 event Pod/p Normal TaintManagerEviction"}));
+}
+
+// The second node becomes silent while the first one's taint is still being written, or when it is
+// written but no watch has delivered it yet. Returns the taints that were written by then.
+Lines taints_when_everything_goes_dark(bool written) {
   Options options;
   SteppedController controller(options);
   std::map<std::string, Node> nodes;
@@ -190,7 +272,7 @@ TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
     for (const Effect& effect : controller.tick(now, wall + at)) {
       if (const auto* taint = std::get_if<PatchTaints>(&effect)) {
         if (taint->cause != TaintCause::conditions) taints.push_back(describe({effect}).front());
-        if (taint->cause == TaintCause::queued) continue;  // Its outcome never arrives.
+        if (taint->cause == TaintCause::queued && !written) continue;  // Its outcome never arrives.
       }
       Outcome outcome;
       if (const auto* update = std::get_if<UpdateNodeStatus>(&effect)) {
@@ -201,10 +283,24 @@ TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
       (void)controller.settle(now, wall + at, effect, outcome);
     }
   }
+  return taints;
+}
+
+TEST(Controller, ATaintOnItsWayIsTakenBackWhenEverythingGoesDark) {
+  const Lines taints = taints_when_everything_goes_dark(false);
   ASSERT_GE(taints.size(), 2u);
   EXPECT_EQ(taints[0].substr(0, 7), "taint x");
   EXPECT_NE(taints[1].find("taint x -node.kubernetes.io/unreachable:NoExecute"), std::string::npos)
       << taints[1];
+}
+
+TEST(Controller, ATaintThatNoWatchHasDeliveredIsTakenBackWhenEverythingGoesDark) {
+  const Lines taints = taints_when_everything_goes_dark(true);
+  ASSERT_GE(taints.size(), 2u);
+  EXPECT_EQ(taints[0].substr(0, 7), "taint x");
+  EXPECT_NE(taints.back().find("taint x -node.kubernetes.io/unreachable:NoExecute"),
+            std::string::npos)
+      << taints.back();
 }
 
 TEST(Controller, WhatIsGoingAlreadyIsNotDeletedAgain) {

@@ -350,30 +350,6 @@ TEST(PodRuntime, ActiveDeadline) {
   EXPECT_EQ(node.due(), std::nullopt);
 }
 
-TEST(PodRuntime, ARestartedAgentDoesNotRepeatWhatTheServerKnows) {
-  FakeNode node;
-  auto pod = simple_pod("a");
-  node.list({pod});
-  (void)node.step();
-  pod->status = node.reported.at("uid-a");
-  node.list({pod});
-  EXPECT_EQ(node.step(), Lines{});
-  node.restart_agent();
-  EXPECT_EQ(node.step(1h), Lines{});
-}
-
-TEST(PodRuntime, AStatusThatOthersOverwroteIsSaidAgain) {
-  FakeNode node;
-  auto pod = simple_pod("a");
-  node.list({pod});
-  (void)node.step();
-  pod->status.phase = "Pending";  // an older report, or somebody else's write
-  pod->metadata.resource_version = "2";
-  node.list({pod});
-  EXPECT_EQ(node.step(), Lines{"report default/a Running Ready c=running"});
-  EXPECT_EQ(node.step(1h), Lines{});
-}
-
 TEST(PodRuntime, WhatCannotBecomeAFileNameIsNotRun) {
   for (const char* uid : {"", "..", "a/b", "../../etc", "a b", "."}) {
     auto pod = simple_pod("a");

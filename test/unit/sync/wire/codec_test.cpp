@@ -14,7 +14,7 @@ std::string through(std::string_view bytes, const DecodeOptions& options = {}) {
   return object ? encode_bytes(*object) : object.error().what;
 }
 
-WallTime at(std::string_view text) { return *parse_rfc3339(text); }
+WallTime moment(std::string_view text) { return *parse_rfc3339(text); }
 
 TEST(Codec, NodeHasEveryMember) {
   Node want;
@@ -22,7 +22,7 @@ TEST(Codec, NodeHasEveryMember) {
   want.metadata.uid = "u";
   want.metadata.resource_version = "7";
   want.metadata.generation = 2;
-  want.metadata.creation_timestamp = at("2026-01-01T00:00:00Z");
+  want.metadata.creation_timestamp = moment("2026-01-01T00:00:00Z");
   want.metadata.labels = {{"b", "2"}, {"a", "1"}};
   want.metadata.owner_references = {{.api_version = "v1",
                                      .kind = "Pod",
@@ -37,12 +37,12 @@ TEST(Codec, NodeHasEveryMember) {
   want.spec.taints = {{.key = "k",
                        .value = "",
                        .effect = "NoSchedule",
-                       .time_added = at("2026-01-01T00:00:01Z"),
+                       .time_added = moment("2026-01-01T00:00:01Z"),
                        .unknown_fields = {}}};
   want.status.capacity = {{"cpu", "4"}, {"pods", "110"}};
   want.status.conditions = {{.type = "Ready",
                              .status = "True",
-                             .last_heartbeat_time = at("2026-01-01T00:00:02Z"),
+                             .last_heartbeat_time = moment("2026-01-01T00:00:02Z"),
                              .last_transition_time = {},
                              .reason = "KubeletReady",
                              .message = "ok",

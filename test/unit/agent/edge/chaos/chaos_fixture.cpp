@@ -51,7 +51,8 @@ ChaosFixture::ChaosFixture(std::uint64_t seed) : random_(seed) {
   auto listener = net::Listener::open(time_.executor(), {"127.0.0.1", 0}, nullptr).value();
   const std::uint16_t behind = listener->port();
   server_->listen(std::move(listener));
-  link_ = FaultProxy::open(time_.executor(), {"127.0.0.1", 0}, {"127.0.0.1", behind}).value();
+  link_ =
+      faults::FaultProxy::open(time_.executor(), {"127.0.0.1", 0}, {"127.0.0.1", behind}).value();
 
   ask_cloud(http::Method::post, "/api/v1/nodes", R"({"metadata":{"name":"edge1"}})");
   for (const char* name : {"a", "b", "c"}) add_pod(name);
@@ -108,20 +109,20 @@ void ChaosFixture::restart_agent() {
 // The new agent gets a copy of the files as they are at this moment.
 void ChaosFixture::kill_agent() {
   record_action("kill the agent");
-  link_->set(Fault::parse("refuse").value());
+  CHECK(link_->set(faults::parse_toxics("refuse").value()));
   const std::string left = options_.data_dir;
   const std::string next = (scratch_.path() / numbered("life-", ++lives_)).string();
   std::filesystem::copy(left, next, std::filesystem::copy_options::recursive);
   stop_agent();
   options_.data_dir = next;
-  link_->set(Fault::parse(fault_).value());
+  CHECK(link_->set(faults::parse_toxics(toxics_).value()));
   start_agent();
 }
 
-void ChaosFixture::set_link(std::string_view fault) {
-  record_action("cable: " + std::string(fault));
-  fault_ = fault;
-  link_->set(Fault::parse(fault).value());
+void ChaosFixture::set_link(std::string_view toxics) {
+  record_action(toxics.empty() ? "restore the link" : "link: " + std::string(toxics));
+  toxics_ = toxics;
+  CHECK(link_->set(faults::parse_toxics(toxics).value()));
 }
 
 asio::awaitable<http::Response> ChaosFixture::handle(const http::Request& request) {
@@ -180,10 +181,10 @@ void ChaosFixture::next() {
     case 0:
       return set_link("refuse");
     case 1:
-      return set_link("black-hole");
+      return set_link("black_hole");
     case 2:
     case 3:
-      return set_link("pass");
+      return set_link("");
     case 4:
       return kill_agent();
     case 5:
@@ -320,7 +321,7 @@ std::int64_t ChaosFixture::waiting() {
 }
 
 void ChaosFixture::converge() {
-  set_link("pass");
+  set_link("");
   const auto together = [this] {
     api_->tick();
     return edge_->uplink().link().state() == sync::autonomy::LinkState::connected && waiting() == 0;

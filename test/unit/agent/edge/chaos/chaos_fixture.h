@@ -87,7 +87,7 @@ class ChaosFixture {
   void stop_agent();
   void restart_agent();
   void kill_agent();
-  void set_link(std::string_view fault);
+  void set_link(std::string_view toxics);
 
   void add_pod(const std::string& name);
   void replace_pod();
@@ -115,8 +115,8 @@ class ChaosFixture {
   std::unique_ptr<lab::ApiServer> api_;
   http::Handler serve_;
   std::unique_ptr<http::Server> server_;
-  std::unique_ptr<FaultProxy> link_;
-  std::string fault_ = "pass";
+  std::unique_ptr<faults::FaultProxy> link_;
+  std::string toxics_;  // of the link
   EdgeOptions options_;
   std::unique_ptr<Edge> edge_;
   std::unique_ptr<http::Client> kubelet_;

@@ -13,7 +13,7 @@
 #include "sync/wire/json.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
-#include "test/unit/agent/apiserver/lab_server.h"
+#include "test/unit/agent/edge/filters/lab_server.h"
 
 namespace holdfast::agent::filtered {
 

@@ -98,13 +98,13 @@ TEST(Time, TheLeaseGrowsWhateverTheCalendarDoes) {
     expect_local_lease_grows(fixture);
 
     // Also during an outage in which the wall clock is corrected.
-    fixture.servers[0]->cut("black-hole");
+    fixture.servers[0]->cut("black_hole");
     ASSERT_TRUE(fixture.until(LinkState::offline, 30s));
     fixture.time.clock().jump_wall(-hours(24));
     fixture.time.run(2min);
     expect_local_lease_grows(fixture);
     EXPECT_EQ(fixture.ask("/api/v1/namespaces/a/configmaps?resourceVersion=0").status, 200);
-    fixture.servers[0]->cut("pass");
+    fixture.servers[0]->restore();
     expect_renewals_come_back(fixture);
     EXPECT_TRUE(fixture.until(LinkState::connected));
   }
@@ -131,7 +131,7 @@ TEST(Time, ABoardWithoutAClockBootsIn1970) {
   expect_local_lease_grows(fixture);
 
   // The cloud has a later time: renewals continue from it, by a microsecond at a time.
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   EXPECT_GE(next_renewal(fixture, 1min), before + microseconds(1));
   EXPECT_LT(time_of(fixture.cloud.renewals.back()), before + 1s);
   ASSERT_TRUE(fixture.until(LinkState::connected));
@@ -204,7 +204,7 @@ TEST(Time, AnEventThatWaitedTooLongIsDroppedAndSaidSo) {
     post("young");
     fixture.time.run(30min);
     const std::size_t from = fixture.cloud.asked.size();
-    fixture.servers[0]->cut("pass");
+    fixture.servers[0]->restore();
     ASSERT_TRUE(fixture.until(LinkState::connected, 5min)) << fixture.reason();
     EXPECT_EQ(ends_of_events(fixture), row.ends);
     const int sent = static_cast<int>(

@@ -269,7 +269,7 @@ FakeApiServer::FakeApiServer(asio::any_io_executor executor, FakeCloud& cloud, c
   auto listener = net::Listener::open(executor, {"127.0.0.1", 0}, std::move(tls)).value();
   const net::HostPort behind{"127.0.0.1", listener->port()};
   server_.listen(std::move(listener));
-  link = FaultProxy::open(executor, {"127.0.0.1", 0}, behind).value();
+  link = faults::FaultProxy::open(executor, {"127.0.0.1", 0}, behind).value();
 }
 
 asio::awaitable<void> FakeApiServer::show(std::shared_ptr<const tls::Context> tls) {
@@ -279,7 +279,7 @@ asio::awaitable<void> FakeApiServer::show(std::shared_ptr<const tls::Context> tl
   const net::HostPort behind{"127.0.0.1", listener->port()};
   server_.listen(std::move(listener));
   link.reset();
-  link = FaultProxy::open(executor_, {"127.0.0.1", port}, behind).value();
+  link = faults::FaultProxy::open(executor_, {"127.0.0.1", port}, behind).value();
 }
 
 asio::awaitable<void> FakeApiServer::stop(MonoTime deadline) {

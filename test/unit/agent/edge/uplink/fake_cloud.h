@@ -11,12 +11,15 @@
 #include <vector>
 
 #include "agent/lab/faults/fault_proxy.h"
+#include "platform/check.h"
 #include "platform/http/server.h"
 #include "platform/loop/event.h"
 #include "sync/wire/json.h"
 #include "sync/wire/object_header.h"
 
 namespace holdfast::agent::uplink {
+
+namespace asio = boost::asio;
 
 using namespace std::chrono_literals;
 
@@ -76,7 +79,9 @@ class FakeApiServer {
                 std::size_t number, std::shared_ptr<const tls::Context> tls);
 
   [[nodiscard]] std::uint16_t port() const { return link->port(); }
-  void cut(std::string_view fault) { link->set(Fault::parse(fault).value()); }
+  // Puts `toxics` on the link (faults/toxic.h).
+  void cut(std::string_view toxics) { CHECK(link->set(faults::parse_toxics(toxics).value())); }
+  void restore() { CHECK(link->set({})); }
   // Restarts at the same address with another certificate.
   asio::awaitable<void> show(std::shared_ptr<const tls::Context> tls);
   asio::awaitable<void> stop(MonoTime deadline);
@@ -90,7 +95,7 @@ class FakeApiServer {
   using Special = std::function<std::optional<http::Response>(const http::Request&)>;
   Special special = [](const http::Request&) { return std::nullopt; };
 
-  std::unique_ptr<FaultProxy> link;
+  std::unique_ptr<faults::FaultProxy> link;
 
  private:
   asio::awaitable<http::Response> handle(const http::Request& request);

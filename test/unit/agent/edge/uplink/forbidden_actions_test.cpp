@@ -64,7 +64,7 @@ TEST(Never, IsAnApiSaidToBeMissingUnlessTheApiServerSaysSo) {
 
 constexpr const char* token_path = "/api/v1/namespaces/a/serviceaccounts/default/token";
 
-http::Request token_request(const std::string& audience) {
+http::Request request_for_audience(const std::string& audience) {
   http::Request request{.method = http::Method::post, .target = token_path};
   request.headers.add("User-Agent", "kubelet/v1");
   request.headers.add("Content-Type", "application/json");
@@ -93,18 +93,18 @@ TEST(Never, IsATokenAskedForThatTheKubeletDidNotAskFor) {
                     R"({"serviceAccountToken":{"path":"two","audience":"two"}}]}}]}})");
   ASSERT_TRUE(fixture.until(LinkState::connected));
   ASSERT_EQ(fixture.ask("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1").status, 200);
-  const http::Response first = fixture.ask(token_request("one"));
+  const http::Response first = fixture.ask(request_for_audience("one"));
   ASSERT_EQ(first.status, 201);
   const auto asked = [&fixture] { return fixture.cloud.count("POST " + std::string(token_path)); };
   fixture.time.run(1h);
   EXPECT_EQ(asked(), 1);
 
   fixture.cut_link();
-  EXPECT_EQ(fixture.ask(token_request("one")).body, first.body);
-  EXPECT_EQ(fixture.ask(token_request("two")).status, 503);
-  EXPECT_EQ(fixture.ask(token_request("")).status, 503);
+  EXPECT_EQ(fixture.ask(request_for_audience("one")).body, first.body);
+  EXPECT_EQ(fixture.ask(request_for_audience("two")).status, 503);
+  EXPECT_EQ(fixture.ask(request_for_audience("")).status, 503);
   fixture.time.run(2h);
-  EXPECT_EQ(fixture.ask(token_request("one")).status, 503) << "the token has expired";
+  EXPECT_EQ(fixture.ask(request_for_audience("one")).status, 503) << "the token has expired";
   fixture.restore_link();
   fixture.time.run(10min);
   EXPECT_EQ(asked(), 1) << "neither a pod nor the reconnection is a reason";

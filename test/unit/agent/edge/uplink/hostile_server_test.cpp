@@ -86,7 +86,7 @@ void expect_unharmed(UplinkFixture& fixture, const FakeApiServer::Special& speci
   ASSERT_TRUE(fixture.until(LinkState::offline));
   fixture.cloud.put("/api/v1/services", "new");
   fixture.servers[0]->special = special;
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected, 50s)) << fixture.reason();
   fixture.time.run(3min);
   EXPECT_EQ(fixture.state(), LinkState::connected);

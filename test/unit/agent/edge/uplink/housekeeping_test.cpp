@@ -66,7 +66,7 @@ TEST(EdgeHousekeeping, SecretsOfPodsThatAreGoneAreDropped) {
   fixture.time.run(150s);
   EXPECT_EQ(scopes_of(fixture), all);
   EXPECT_EQ(fixture.ask(named(secrets, "one")).status, 200);
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected));
   fixture.time.run(70s);
   EXPECT_EQ(scopes_of(fixture), (Names{all[0], all[1]}));

@@ -59,7 +59,7 @@ TEST(LinkFaults, BringTheLinkDownWithinTwoDeadlinesAndTheCacheAnswers) {
   redirect.headers.add("Location", "http://login.example/");
   const BrokenWay cases[] = {
       {"refused", cut("refuse"), "refused", "refused"},
-      {"black hole", cut("black-hole"), "timeout", "deadline passed"},
+      {"black hole", cut("black_hole"), "timeout", "deadline passed"},
       {"accepts and says nothing", instead({.status = 0}), "timeout", "deadline passed"},
       {"portal's page", instead(answer(200, "text/html", "<html>PORTAL")), "not_api_server",
        "web page"},
@@ -101,7 +101,7 @@ TEST(LinkFaults, BringTheLinkDownWithinTwoDeadlinesAndTheCacheAnswers) {
       EXPECT_EQ(told.status, 200) << target;
       EXPECT_EQ(told.body.find("PORTAL"), std::string::npos) << target;
     }
-    fixture.servers[0]->cut("pass");
+    fixture.servers[0]->restore();
     fixture.servers[0]->instead.reset();
     EXPECT_TRUE(fixture.until(LinkState::connected));
     EXPECT_EQ(fault_in(fixture), "none");
@@ -203,9 +203,9 @@ TEST(LinkFaults, AStormIsNotAnOutageAndIsGivenTheTimeItAsksFor) {
     EXPECT_EQ(fixture.ask(list).status, 200) << "the cache still answers";
 
     // Another failure on top; afterwards 429 answers alone do not restore the link.
-    fixture.servers[0]->cut("black-hole");
+    fixture.servers[0]->cut("black_hole");
     ASSERT_TRUE(fixture.until(LinkState::offline, 30s));
-    fixture.servers[0]->cut("pass");
+    fixture.servers[0]->restore();
     fixture.time.run(2s);  // blocked requests continue
     const std::size_t offline = fixture.cloud.asked.size();
     fixture.time.run(2min);
@@ -227,7 +227,7 @@ TEST(LinkFaults, AfterSleepTheHalfOpenConnectionIsFoundOutAtOnce) {
   prepare(fixture);
   const auto proxied = fixture.servers[0]->link->port();
   EXPECT_NE(proxied, 0);
-  fixture.servers[0]->cut("black-hole");  // existing connections are dead
+  fixture.servers[0]->cut("black_hole");  // existing connections are dead
   fixture.time.clock().advance(1h);
   const MonoTime woke = fixture.time.clock().mono();
   ASSERT_TRUE(
@@ -235,7 +235,7 @@ TEST(LinkFaults, AfterSleepTheHalfOpenConnectionIsFoundOutAtOnce) {
   EXPECT_LE(fixture.time.clock().mono() - woke, 3100ms) << "one check and one deadline";
   EXPECT_EQ(fault_in(fixture), "timeout");
   fixture.servers[0]->cut("refuse");  // resets the connections
-  fixture.servers[0]->cut("pass");    // new connections work
+  fixture.servers[0]->restore();      // new connections work
   const auto back = fixture.until(LinkState::connected, 60s);
   ASSERT_TRUE(back);
   EXPECT_LE(*back, 10s);

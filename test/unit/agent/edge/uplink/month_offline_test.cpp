@@ -159,7 +159,7 @@ TEST(Month, WithoutTheCloudIsServedToTheLastDayAndTheReturnIsClean) {
        .cluster = ", certificate-authority: " + files.ca()});
   prepare(fixture);
   const WallTime token_ends = fixture.time.clock().wall() + 7 * day;
-  fixture.servers[0]->cut("black-hole");
+  fixture.servers[0]->cut("black_hole");
   ASSERT_TRUE(fixture.until(LinkState::offline));
   pass_a_month(fixture, token_ends);
 

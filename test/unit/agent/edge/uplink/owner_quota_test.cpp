@@ -93,7 +93,7 @@ TEST(OwnerQuota, CredentialsThatAreRefusedLaterAreNotUsedAnyMore) {
   revoked = true;
   fixture.servers[0]->cut("refuse");
   ASSERT_TRUE(fixture.until(LinkState::offline));
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected));
   const std::size_t from = fixture.cloud.asked.size();
   fixture.time.run(10min);

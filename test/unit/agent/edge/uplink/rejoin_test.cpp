@@ -35,7 +35,7 @@ bool write_during_rejoin(int moment) {
   EXPECT_EQ(status, 200);
   fixture.cut_link();
   fixture.servers[0]->latency = 100ms;
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   EXPECT_TRUE(fixture.until(LinkState::rejoining));
   for (int turn = 0; turn < moment && fixture.state() == LinkState::rejoining; ++turn) {
     fixture.time.run_one();

@@ -94,7 +94,7 @@ TEST(ReplayedStatus, APodsNewAddressesReplaceTheOld) {
       fixture, "one",
       R"({"phase":"Running","podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}],"conditions":[)"
       R"({"type":"gate","status":"True"},{"type":"Ready","status":"False"}],"unknown":{"a":1}})");
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
   EXPECT_EQ(status_in_cloud(fixture, "one"),
             sync::wire::parse_json(
@@ -120,7 +120,7 @@ TEST(ReplayedStatus, NothingIsSentThatTheCloudHas) {
   fixture.cloud.remove(pods, "two");
   fixture.cloud.put(pods, "three", R"({"spec":{"nodeName":"edge2"}})");
   const std::size_t from = fixture.cloud.asked.size();
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
   EXPECT_EQ(fixture.cloud.count("PATCH /api/v1/namespaces/a/pods", from), 0);
   EXPECT_EQ(ends(fixture), (std::vector<std::string>{"applied pods/a/one", "conflict pods/a/three",
@@ -158,7 +158,7 @@ TEST(ReplayOfWrites, ARefusedWriteHoldsUpNeitherTheLinkNorOthers) {
       if (is_write_of(request, "\"bad\"") && ++asked <= row.refusals) no = row.refusal;
       return no;
     };
-    fixture.servers[0]->cut("pass");
+    fixture.servers[0]->restore();
     const auto took = fixture.until(LinkState::connected, 2min);
     ASSERT_TRUE(took) << fixture.reason();
     EXPECT_LT(*took, 40s) << "a refused write must not delay the rejoin";
@@ -189,7 +189,7 @@ TEST(ReplayOfWrites, TheOrderOfOneObjectIsKept) {
     return no;
   };
   const std::size_t from = fixture.cloud.asked.size();
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected));
   fixture.time.run(1min);
   std::vector<std::string> writes;
@@ -213,7 +213,7 @@ TEST(ReplayOfWrites, ANewerStatusThatWentDirectlyIsNotOverwritten) {
     if (refuses && is_write_of(request, "/one/status")) no = refusal(500);
     return no;
   };
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected));
   refuses = false;
   ASSERT_EQ(patch_status(fixture, "one", R"({"reason":"new"})"), 200);
@@ -238,7 +238,7 @@ TEST(ReplayOfWrites, AnOverloadedServerGetsThePauseItAsksFor) {
       no->headers.set("Retry-After", "15");
       return no;
     };
-    fixture.servers[0]->cut("pass");
+    fixture.servers[0]->restore();
     ASSERT_TRUE(fixture.time.run_until(3min, [&asked] { return asked.size() > 1; })) << status;
     EXPECT_GE(asked[1] - asked[0], 15s) << status;
     ASSERT_TRUE(fixture.until(LinkState::connected));
@@ -256,7 +256,7 @@ TEST(ReplayOfWrites, AThousandTakeFiveSeconds) {
   }
   fixture.servers[0]->latency = 5ms;  // virtual time advances in steps of 20 ms
   const std::size_t from = fixture.cloud.asked.size();
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
   MonoTime first = MonoTime::max();
   MonoTime last{};
@@ -290,7 +290,7 @@ TEST(ReplayOfWrites, TheDeletionOfACollectionIsNeverQueued) {
     EXPECT_EQ(fixture.ask(request).status, 503) << target;
   }
   const std::size_t from = fixture.cloud.asked.size();
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected));
   EXPECT_EQ(fixture.cloud.count("DELETE", from), 0);
   EXPECT_EQ(ends(fixture), std::vector<std::string>{});

@@ -94,7 +94,7 @@ TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
       if (!is_bad_list(request)) return std::nullopt;
       return c.answer;
     };
-    fixture.servers[0]->cut("pass");
+    fixture.servers[0]->restore();
     const std::size_t from = fixture.cloud.asked.size();
     ASSERT_TRUE(fixture.until(LinkState::connected, 50s)) << fixture.reason();
     EXPECT_EQ(fixture.cloud.count("POST /api/v1/namespaces/a/events", from), 1);
@@ -119,7 +119,7 @@ TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
     EXPECT_NE(fixture.ask(bad_cached).body.find("cached"), std::string::npos);
 
     fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
-    fixture.servers[0]->cut("pass");
+    fixture.servers[0]->restore();
     ASSERT_TRUE(fixture.until(LinkState::connected));
     fixture.time.run(1s);
     EXPECT_EQ(health_of(fixture), "ok");
@@ -152,7 +152,7 @@ TEST(ScopeHealth, ABadListRecoversByItselfWhileConnected) {
     if (!is_bad_list(request)) return std::nullopt;
     return status_answer(500);
   };
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected));
   fixture.time.run(1min);
   fixture.cloud.put(bad, "two");
@@ -185,7 +185,7 @@ TEST(ScopeHealth, AWatchThatIsRefusedIsKnownAndDoesNotFlap) {
     if (request.path() != bad || is_bad_list(request)) return std::nullopt;
     return status_answer(403);
   };
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected));
   const std::size_t from = fixture.cloud.asked.size();
   fixture.time.run(10min);

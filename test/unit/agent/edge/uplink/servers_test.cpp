@@ -47,7 +47,7 @@ TEST(Servers, ABadOneIsOutAtOnceAndComesBackByItsProbes) {
     std::function<void(FakeApiServer&)> mend;
     const char* reason;
   };
-  const auto pass = [](FakeApiServer& server) { server.cut("pass"); };
+  const auto pass = [](FakeApiServer& server) { server.restore(); };
   const auto answer = [](http::Response response) {
     return [response](FakeApiServer& server) { server.instead = response; };
   };
@@ -55,7 +55,7 @@ TEST(Servers, ABadOneIsOutAtOnceAndComesBackByItsProbes) {
   const http::Response page{.headers = {{"Content-Type", "text/html"}}, .body = "<html>"};
   const Case cases[] = {
       {"refused", [](FakeApiServer& server) { server.cut("refuse"); }, pass, "refused"},
-      {"black hole", [](FakeApiServer& server) { server.cut("black-hole"); }, pass,
+      {"black hole", [](FakeApiServer& server) { server.cut("black_hole"); }, pass,
        "deadline passed"},
       {"silent", answer({.status = 0}), normal, "deadline passed"},
       {"captive portal", answer(page), normal, "not an API server"},
@@ -97,7 +97,7 @@ TEST(Servers, ABadOneIsOutAtOnceAndComesBackByItsProbes) {
 TEST(Servers, TheLinkIsOfflineOnlyWhenNoneAnswers) {
   UplinkFixture fixture({.servers = 3});
   ASSERT_TRUE(fixture.until(LinkState::connected));
-  fixture.servers[0]->cut("black-hole");
+  fixture.servers[0]->cut("black_hole");
   fixture.servers[2]->cut("refuse");
   fixture.time.run(60s);
   EXPECT_EQ(fixture.state(), LinkState::connected);
@@ -105,13 +105,13 @@ TEST(Servers, TheLinkIsOfflineOnlyWhenNoneAnswers) {
   fixture.time.run(60s);
   EXPECT_GE(static_cast<int>(fixture.cloud.renewals.size()) - renewed, 6)
       << "the lease is still renewed";
-  fixture.servers[1]->cut("black-hole");
+  fixture.servers[1]->cut("black_hole");
   const auto lost = fixture.until(LinkState::offline, 30s);
   ASSERT_TRUE(lost);
   EXPECT_LE(*lost, 10s + 6s) << "one probe interval, and two deadlines for each server";
   EXPECT_FALSE(fixture.reason().empty());
   fixture.time.run(60s);
-  fixture.servers[2]->cut("pass");
+  fixture.servers[2]->restore();
   const auto back = fixture.until(LinkState::connected, 60s);
   ASSERT_TRUE(back) << "one server is enough";
   EXPECT_EQ(fixture.edge->uplink().servers().at(2).health, sync::autonomy::ServerHealth::healthy);
@@ -132,12 +132,12 @@ TEST(Servers, AWatchStaysWithItsServerUntilThatIsOut) {
   fixture.servers[1 - home]->cut("refuse");
   fixture.time.run(30s);
   EXPECT_EQ(watches()[0] + watches()[1], 1) << "a failure of another server does not affect it";
-  fixture.servers[1 - home]->cut("pass");
+  fixture.servers[1 - home]->restore();
   fixture.time.run(40s);
 
   // When its own server stops answering, the watch is opened at the other one; the link stays
   // connected.
-  fixture.servers[home]->cut("black-hole");
+  fixture.servers[home]->cut("black_hole");
   fixture.time.run(30s);
   EXPECT_EQ(watches()[1 - home], 1);
   EXPECT_EQ(fixture.state(), LinkState::connected);

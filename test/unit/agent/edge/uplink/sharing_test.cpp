@@ -90,7 +90,7 @@ TEST(Sharing, PagesAreOfOneMomentOnlineAndOffline) {
   ASSERT_FALSE(token.empty());
 
   // The link returns and objects change; the pages still show the old version.
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   fixture.cloud.remove(configmaps, "c");
   fixture.cloud.put(configmaps, "cc");
   ASSERT_TRUE(fixture.until(LinkState::connected));
@@ -252,9 +252,9 @@ TEST(Sharing, ARejoinOverATinyBudgetTakesItsTimeAndSucceeds) {
     EXPECT_EQ(fixture.ask(collection + "?resourceVersion=0").status, 200);
   }
   fixture.time.run(90s);
-  fixture.servers[0]->cut("black-hole");
+  fixture.servers[0]->cut("black_hole");
   ASSERT_TRUE(fixture.until(LinkState::offline));
-  fixture.servers[0]->cut("pass");
+  fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::rejoining, 60s));
   const auto took = fixture.until(LinkState::connected, 10min);
   ASSERT_TRUE(took) << fixture.reason();

@@ -164,7 +164,7 @@ TEST(Upgrade, AKubeletsSilenceSaysNothingAboutTheLink) {
 }
 
 TEST(Upgrade, OfflineItIsRefusedAtOnceAndSaysWhy) {
-  for (const char* fault : {"refuse", "black-hole"}) {
+  for (const char* fault : {"refuse", "black_hole"}) {
     UplinkFixture fixture(with_http2());
     ASSERT_TRUE(fixture.until(LinkState::connected));
     fixture.servers[0]->cut(fault);

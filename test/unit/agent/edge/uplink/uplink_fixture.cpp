@@ -85,7 +85,7 @@ void UplinkFixture::lose_link(bool then_restart) {
 }
 
 void UplinkFixture::restore_link() {
-  servers[0]->cut("pass");
+  servers[0]->restore();
   EXPECT_TRUE(until(sync::autonomy::LinkState::connected));
 }
 

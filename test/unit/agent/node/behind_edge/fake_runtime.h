@@ -51,6 +51,11 @@ class FakeRuntime final : public Runtime {
   [[nodiscard]] const sync::runtime::ObservedPods& observed() const override {
     return containers_.observed;
   }
+  [[nodiscard]] std::optional<ContainerRun> find(const std::string& /*uid*/,
+                                                 const std::string& /*container*/,
+                                                 std::int32_t /*number*/) const override {
+    return std::nullopt;
+  }
   void refresh(MonoTime /*now*/) override {}
   void maintain(MonoTime /*now*/) override {}
   [[nodiscard]] MonoTime deadline() const override { return MonoTime::max(); }

@@ -1,0 +1,7 @@
+# ctest reads this after it has discovered the tests. These tests play minutes in seconds: other
+# programs beside them would look like outages.
+set_tests_properties(
+  LabGuest.LeavesNothingAndTouchesNothingOfOthers LabGuest.IsRemovedAfterACrash
+  LabRun.KeepsPodsOfAutonomousSitesAndEvictsOthers LabRun.BringsPodsBackFromTheCacheAfterAPowerLoss
+  LabRun.StopsDrainedPodsWhenTheirNodeReturns
+  PROPERTIES RUN_SERIAL TRUE TIMEOUT 120)

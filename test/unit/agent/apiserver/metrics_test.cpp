@@ -1,0 +1,57 @@
+// GET /metrics of the API server.
+
+#include "platform/text.h"
+#include "test/unit/agent/apiserver/api_server_fixture.h"
+
+namespace holdfast::test {
+namespace {
+
+bool has_line(const std::string& body, std::string_view wanted) {
+  for (const std::string_view line : split(body, '\n')) {
+    if (line == wanted) return true;
+  }
+  return false;
+}
+
+TEST(ApiMetrics, CountRequestsAndObjects) {
+  ApiServerFixture fixture(options_without_controllers());
+  for (int time = 0; time < 3; ++time) fixture.get("/api/v1/namespaces/default");
+  (void)fixture.ask({.target = "/api/v1/namespaces/no"});
+  (void)fixture.ask({.target = "/api/v1/madeup/x"});
+  const TestResponse metrics = fixture.ask({.target = "/metrics"});
+  EXPECT_EQ(metrics.headers.get("Content-Type"),
+            "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
+  const auto request = [](std::string_view code, std::string_view rest) {
+    return "apiserver_request_total{code=\"" + std::string(code) +
+           "\",component=\"apiserver\",dry_run=\"\",group=\"\"," + std::string(rest);
+  };
+  EXPECT_TRUE(has_line(metrics.body, request("200",
+                                             "resource=\"namespaces\",scope=\"resource\","
+                                             "subresource=\"\",verb=\"GET\",version=\"v1\"} 3")))
+      << metrics.body;
+  EXPECT_TRUE(has_line(metrics.body, request("404",
+                                             "resource=\"namespaces\",scope=\"resource\","
+                                             "subresource=\"\",verb=\"GET\",version=\"v1\"} 1")));
+  // A resource that does not exist is not a label.
+  EXPECT_EQ(metrics.body.find("madeup"), std::string::npos);
+  EXPECT_TRUE(has_line(metrics.body, "apiserver_storage_objects{resource=\"namespaces\"} 4"));
+  EXPECT_TRUE(
+      has_line(metrics.body, "apiserver_current_inflight_requests{request_kind=\"readOnly\"} 1"));
+  for (const char* name : {"apiserver_request_duration_seconds_bucket", "process_open_fds",
+                           "process_resident_memory_bytes", "process_cpu_seconds_total"}) {
+    EXPECT_NE(metrics.body.find(name), std::string::npos) << name;
+  }
+}
+
+TEST(ApiMetrics, AreForAdministratorsIfThereAreTokens) {
+  agent::lab::ApiServerOptions options = options_without_controllers();
+  options.tokens = "admin,admin,1,system:masters\nnode,system:node:n,2,system:nodes\nuser,user,3\n";
+  ApiServerFixture fixture(options);
+  EXPECT_EQ(fixture.ask({.target = "/metrics", .token = "admin"}).status, 200);
+  EXPECT_EQ(fixture.ask({.target = "/metrics", .token = "node"}).status, 403);
+  EXPECT_EQ(fixture.ask({.target = "/metrics", .token = "user"}).status, 403);
+  EXPECT_EQ(fixture.ask({.target = "/metrics"}).status, 403);
+}
+
+}  // namespace
+}  // namespace holdfast::test

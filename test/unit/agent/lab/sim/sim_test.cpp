@@ -1,0 +1,164 @@
+// Whole scenarios in virtual time.
+
+#include "agent/lab/sim/sim.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "agent/lab/sim/random_scenario.h"
+#include "agent/lab/sim/sim_options.h"
+
+namespace holdfast::agent::lab::sim {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+using Lines = std::vector<std::string>;
+
+LinkProfile quick_link() {
+  LinkProfile link;
+  link.name = "ethernet";
+  link.up.latency = link.down.latency = std::chrono::milliseconds(5);
+  return link;
+}
+
+Site site(const std::string& name, NodeAgent agent, bool autonomous) {
+  Site made{.name = name, .nodes = 3, .zone = name, .link = quick_link(), .agent = agent};
+  if (autonomous) made.annotations["node.beta.openyurt.io/autonomy"] = "true";
+  return made;
+}
+
+// Site a is autonomous, site b is a plain one with the same workloads.
+Scenario two_sites() {
+  Scenario scenario;
+  scenario.name = "two sites";
+  scenario.duration = hours(2);
+  scenario.sites = {site("a", NodeAgent::holdfast, true), site("b", NodeAgent::none, false)};
+  scenario.workloads = {
+      {.name = "web-a", .replicas = 3, .on = "a"},
+      {.name = "web-b", .replicas = 3, .on = "b"},
+      {.kind = WorkloadKind::stateful_set, .name = "db", .replicas = 2, .on = "a"},
+      {.kind = WorkloadKind::daemon_set, .name = "log"}};
+  return scenario;
+}
+
+SimOutcome play(const Scenario& scenario, std::uint64_t seed = 1) {
+  const auto options = options_of(scenario, seed);
+  EXPECT_TRUE(options) << options.error().what;
+  return simulate(scenario, *options);
+}
+
+// "deployment/web 3 wanted, 0 evicted, 0 restarted, 0s unavailable"
+Lines workloads_of(const SimOutcome& outcome) {
+  Lines lines;
+  for (const WorkloadResult& each : outcome.result.workloads) {
+    lines.push_back(
+        each.name + " " + std::to_string(each.wanted) + " wanted, " + std::to_string(each.evicted) +
+        " evicted, " + std::to_string(each.restarted) + " restarted, " +
+        format_duration(std::chrono::round<seconds>(each.unavailable)) + " unavailable");
+  }
+  if (outcome.result.violation) {
+    lines.push_back(outcome.result.violation->invariant + ": " + outcome.result.violation->what);
+  }
+  return lines;
+}
+
+struct FaultCase {
+  std::string name;
+  std::vector<ScenarioEvent> events;
+  Lines expected;
+};
+
+class SimFaults : public ::testing::TestWithParam<FaultCase> {};
+
+TEST_P(SimFaults, CostWhatTheRulesSay) {
+  Scenario scenario = two_sites();
+  scenario.events = GetParam().events;
+  EXPECT_EQ(workloads_of(play(scenario)), GetParam().expected);
+}
+
+Lines nothing_lost() {
+  return {"deployment/web-a 3 wanted, 0 evicted, 0 restarted, 0s unavailable",
+          "deployment/web-b 3 wanted, 0 evicted, 0 restarted, 0s unavailable",
+          "statefulset/db 2 wanted, 0 evicted, 0 restarted, 0s unavailable",
+          "daemonset/log 6 wanted, 0 evicted, 0 restarted, 0s unavailable"};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sim, SimFaults,
+    ::testing::Values(
+        FaultCase{"Nothing", {}, nothing_lost()},
+        FaultCase{"AnAutonomousSiteIsCutOff",
+                  {{.at = minutes(10), .duration = minutes(47), .action = Cut{.target = "a"}}},
+                  nothing_lost()},
+        FaultCase{
+            "TheAgentsAreKilledDuringAnOutage",
+            {{.at = minutes(10), .duration = minutes(47), .action = Cut{.target = "a"}},
+             {.at = minutes(20), .duration = seconds(5), .action = Kill{Process::edge, "a"}},
+             {.at = minutes(25), .duration = seconds(5), .action = Kill{Process::kubelet, "a"}}},
+            nothing_lost()},
+        FaultCase{"TheControllerRestarts",
+                  {{.at = minutes(10), .duration = minutes(47), .action = Cut{.target = "a"}},
+                   {.at = minutes(30), .duration = minutes(2), .action = Kill{Process::cloud, ""}}},
+                  nothing_lost()}),
+    [](const auto& each) { return each.param.name; });
+
+// After the default 300 seconds of toleration the plain site's pods are evicted. They end when the
+// site is back, and new ones start there.
+TEST(Sim, APlainSiteLosesItsPods) {
+  Scenario scenario = two_sites();
+  scenario.events = {{.at = minutes(10), .duration = minutes(47), .action = Cut{.target = "b"}}};
+  const SimOutcome outcome = play(scenario);
+  ASSERT_FALSE(outcome.result.violation) << outcome.result.violation->what;
+  EXPECT_EQ(outcome.result.workloads[0].evicted, 0);
+  EXPECT_EQ(outcome.result.workloads[1].evicted, 3);
+  EXPECT_EQ(outcome.result.workloads[3].evicted, 0);
+}
+
+TEST(Sim, TheSameSeedGivesTheSameRun) {
+  Scenario scenario = two_sites();
+  scenario.events = {{.at = minutes(10), .duration = minutes(20), .action = Cut{.target = "a"}}};
+  std::string trace;
+  SimOptions options;
+  options.trace = [&trace](std::string_view line) { trace += line; };
+  const SimOutcome first = simulate(scenario, options);
+  const std::string once = std::exchange(trace, {});
+  const SimOutcome second = simulate(scenario, options);
+  EXPECT_EQ(trace, once);
+  EXPECT_EQ(first.digest, second.digest);
+  EXPECT_EQ(first.result, second.result);
+  options.seed = 2;
+  EXPECT_NE(simulate(scenario, options).digest, first.digest);
+}
+
+TEST(Sim, RandomScenariosViolateNothing) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const SimOutcome outcome = play(random_scenario(seed), seed);
+    ASSERT_FALSE(outcome.result.violation)
+        << "seed " << seed << ": " << outcome.result.violation->invariant << ": "
+        << outcome.result.violation->what;
+  }
+}
+
+TEST(Sim, AScenarioShrinksToWhatMatters) {
+  Scenario scenario = two_sites();
+  scenario.events = {{.at = minutes(5), .action = Rollout{"web-a"}},
+                     {.at = minutes(10), .duration = minutes(1), .action = Cut{.target = "b"}},
+                     {.at = minutes(15), .duration = minutes(1), .action = PowerLoss{"a-1"}}};
+  const Scenario smallest = shrink(scenario, [](const Scenario& candidate) {
+    for (const ScenarioEvent& event : candidate.events) {
+      if (std::holds_alternative<PowerLoss>(event.action)) return true;
+    }
+    return false;
+  });
+  ASSERT_EQ(smallest.events.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<PowerLoss>(smallest.events[0].action));
+  EXPECT_TRUE(smallest.workloads.empty());
+}
+
+}  // namespace
+}  // namespace holdfast::agent::lab::sim
