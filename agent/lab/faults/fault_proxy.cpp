@@ -1,6 +1,7 @@
 #include "agent/lab/faults/fault_proxy.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "platform/check.h"
@@ -8,6 +9,7 @@
 #include "platform/loop/clock.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
+#include "platform/net/reserved_address.h"
 
 namespace holdfast::agent::faults {
 namespace {
@@ -56,8 +58,10 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
                                      std::unique_ptr<net::Pending> pending);
 
   [[nodiscard]] Status follow(bool resets);
-  [[nodiscard]] Result<std::shared_ptr<net::Listener>> open_listener(const net::HostPort& where);
-  void listen_with(std::shared_ptr<net::Listener> opened);
+  [[nodiscard]] Result<net::ReservedAddress> reserve(const net::HostPort& where) const;
+  [[nodiscard]] Status reserve();
+  [[nodiscard]] Status listen();
+  void close();
   void stop_listening();
   void end_connections(bool resets);
   bool close_abandoned();
@@ -77,7 +81,8 @@ struct FaultProxy::State : std::enable_shared_from_this<State> {
   std::shared_ptr<const net::NetworkNamespace> connect_in;
   bool enabled = false;
   std::vector<Toxic> toxics;
-  std::shared_ptr<net::Listener> listener;  // null while it does not listen
+  std::optional<net::ReservedAddress> reserved;  // `at`, while it is enabled
+  std::shared_ptr<net::Listener> listener;       // null while it does not listen
   std::set<ConnectionPtr> connections;
   std::shared_ptr<ProxyTraffic> upstream = std::make_shared<ProxyTraffic>();
   std::shared_ptr<ProxyTraffic> downstream = std::make_shared<ProxyTraffic>();
@@ -121,38 +126,51 @@ asio::awaitable<void> FaultProxy::State::serve(std::shared_ptr<State> self,
   co_await ProxiedConnection::run(connection);
 }
 
-// Listens, or stops to, as the proxy's state demands. Errors: the listener's; it is disabled then.
+// Listens, or stops to, as the proxy's state demands. A proxy that refuses keeps its address, so
+// that no other program answers its clients. Errors: those of listening; the proxy is disabled
+// then.
 Status FaultProxy::State::follow(bool resets) {
+  Status outcome;
+  if (enabled && !reserved) outcome = reserve();
   const bool refuses = std::any_of(toxics.begin(), toxics.end(), is_refusal);
-  const bool listens = enabled && !refuses;
-  if (!listens) {
+  if (outcome && enabled && !refuses && !listener) outcome = listen();
+  if (!outcome) enabled = false;
+  if (!enabled || refuses) {
     stop_listening();
     end_connections(resets);
-  } else if (!listener) {
-    auto opened = open_listener(at);
-    enabled = opened.has_value();
-    if (!opened) return fail(opened.error());
-    listen_with(*std::move(opened));
   }
+  if (!enabled) reserved.reset();
+  return outcome;
+}
+
+Result<net::ReservedAddress> FaultProxy::State::reserve(const net::HostPort& where) const {
+  const net::InsideNamespace inside(listen_in.get());
+  return net::ReservedAddress::open(executor, where);
+}
+
+Status FaultProxy::State::reserve() {
+  TRY(reserved, reserve(at));
+  at = reserved->at();
   return {};
 }
 
-Result<std::shared_ptr<net::Listener>> FaultProxy::State::open_listener(
-    const net::HostPort& where) {
+Status FaultProxy::State::listen() {
   const net::InsideNamespace inside(listen_in.get());
-  TRY(std::shared_ptr<net::Listener> opened, net::Listener::open(executor, where, nullptr));
-  return opened;
-}
-
-void FaultProxy::State::listen_with(std::shared_ptr<net::Listener> opened) {
-  listener = std::move(opened);
-  at.port = listener->port();
+  TRY(listener, reserved->listen(nullptr));
   tasks.spawn("fault proxy", accept_all(shared_from_this(), listener));
+  return {};
 }
 
 void FaultProxy::State::stop_listening() {
   if (listener) listener->close();
   listener.reset();
+}
+
+void FaultProxy::State::close() {
+  enabled = false;
+  stop_listening();
+  end_connections(false);
+  reserved.reset();
 }
 
 void FaultProxy::State::end_connections(bool resets) {
@@ -236,11 +254,7 @@ Status FaultProxy::State::set(const std::vector<Toxic>& wanted) {
 FaultProxy::FaultProxy(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 // The tasks own what they use, and end because their sockets are closed.
-FaultProxy::~FaultProxy() {
-  state_->enabled = false;
-  state_->stop_listening();
-  state_->end_connections(false);
-}
+FaultProxy::~FaultProxy() { state_->close(); }
 
 Result<std::unique_ptr<FaultProxy>> FaultProxy::open(asio::any_io_executor executor,
                                                      const net::HostPort& listen,
@@ -271,10 +285,7 @@ Status FaultProxy::enable() {
   return state_->follow(false);
 }
 
-void FaultProxy::disable() {
-  state_->enabled = false;
-  CHECK(state_->follow(false));
-}
+void FaultProxy::disable() { state_->close(); }
 
 bool FaultProxy::is_enabled() const { return state_->enabled; }
 
@@ -282,18 +293,14 @@ Status FaultProxy::move(net::HostPort listen, net::HostPort upstream) {
   State& state = *state_;
   const bool same_address = listen == state.at;
   if (same_address && upstream == state.target) return {};
-  std::shared_ptr<net::Listener> opened;
-  if (state.listener && !same_address) {
-    TRY(opened, state.open_listener(listen));
+  if (state.reserved && !same_address) {
+    TRY(state.reserved, state.reserve(listen));
+    state.stop_listening();
   }
   state.end_connections(false);
-  state.at = std::move(listen);
+  state.at = state.reserved ? state.reserved->at() : std::move(listen);
   state.target = std::move(upstream);
-  if (opened) {
-    state.stop_listening();
-    state.listen_with(std::move(opened));
-  }
-  return {};
+  return state.follow(false);
 }
 
 const net::HostPort& FaultProxy::listen() const { return state_->at; }
@@ -307,9 +314,7 @@ const ProxyTraffic& FaultProxy::traffic(Stream direction) const {
 
 asio::awaitable<void> FaultProxy::stop() {
   const auto state = state_;
-  state->enabled = false;
-  state->stop_listening();
-  state->end_connections(false);
+  state->close();
   state->tasks.cancel();
   co_await state->tasks.join();
 }

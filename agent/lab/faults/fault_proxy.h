@@ -52,8 +52,8 @@ class FaultProxy {
   [[nodiscard]] Status add(const Toxic& toxic);
   // Applies the values and the toxicity of `toxic`. Errors: not_found (no toxic of that name).
   [[nodiscard]] Status change(const Toxic& toxic);
-  // Errors: not_found; those of enable(), if the toxic was `refuse`. Then it is removed, and the
-  // proxy is disabled.
+  // Errors: not_found; exhausted (out of descriptors), if the toxic was `refuse`. Then it is
+  // removed, and the proxy is disabled.
   [[nodiscard]] Status remove(std::string_view name);
   // Replaces all toxics. The new ones act before the old ones are removed.
   [[nodiscard]] Status set(const std::vector<Toxic>& toxics);
@@ -63,7 +63,7 @@ class FaultProxy {
 
   // Errors: those of open(); the proxy then stays disabled.
   [[nodiscard]] Status enable();
-  // Stops listening and closes all connections.
+  // Stops listening, releases the address and closes all connections.
   void disable();
   [[nodiscard]] bool is_enabled() const;
 

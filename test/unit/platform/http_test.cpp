@@ -9,6 +9,7 @@
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
+#include "platform/net/reserved_address.h"
 #include "test/support/run.h"
 
 namespace holdfast::http {
@@ -68,15 +69,16 @@ asio::awaitable<Response> echo(const Request& request) {
 
 struct Pair {
   explicit Pair(asio::io_context& context, ServerLimits limits = {}, Handler handler = echo)
-      : server(context.get_executor(), limits, std::move(handler)) {
-    auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
-    port = listener->port();
-    server.listen(std::move(listener));
+      : server(context.get_executor(), limits, std::move(handler)),
+        address(net::ReservedAddress::open(context.get_executor(), {"127.0.0.1", 0}).value()),
+        port(address.at().port) {
+    server.listen(address.listen(nullptr).value());
   }
   [[nodiscard]] Endpoint endpoint() const { return {.at = {"127.0.0.1", port}}; }
 
   Server server;
-  std::uint16_t port = 0;
+  net::ReservedAddress address;
+  std::uint16_t port;
 };
 
 asio::awaitable<std::string> read_all(std::shared_ptr<BodyStream> stream) {
@@ -227,8 +229,7 @@ TEST(Http, AKeptConnectionThatDiedIsReplaced) {
     EXPECT_TRUE(first.has_value());
     co_await pair->server.stop(soon());
     Pair second(context);
-    auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", pair->port}, nullptr);
-    second.server.listen(*std::move(listener));
+    second.server.listen(pair->address.listen(nullptr).value());
     const auto again = co_await client.send(request, soon());
     EXPECT_TRUE(again.has_value());
     co_await second.server.stop(soon());

@@ -62,7 +62,10 @@ class FaultyProxy::Stream final : public http::BodyStream {
 };
 
 FaultyProxy::FaultyProxy(asio::any_io_executor executor, lab::ApiServer& api)
-    : executor_(executor), api_(api), changed_(executor) {
+    : executor_(executor),
+      api_(api),
+      changed_(executor),
+      address_(net::ReservedAddress::open(executor, {"127.0.0.1", 0}).value()) {
   listen();
 }
 
@@ -70,9 +73,7 @@ void FaultyProxy::listen() {
   server_ = std::make_unique<http::Server>(
       executor_, http::ServerLimits{},
       [this](const http::Request& request) { return answer(request); }, lab::reply_problem);
-  auto listener = net::Listener::open(executor_, {"127.0.0.1", port_}, nullptr).value();
-  port_ = listener->port();
-  server_->listen(std::move(listener));
+  server_->listen(address_.listen(nullptr).value());
 }
 
 void FaultyProxy::set(test::VirtualTime& time, State state) {

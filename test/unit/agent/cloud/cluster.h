@@ -13,6 +13,7 @@
 #include "agent/cloud/cloud_service.h"
 #include "agent/lab/apiserver/apiserver.h"
 #include "platform/http/server.h"
+#include "platform/net/reserved_address.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 
@@ -34,7 +35,7 @@ class FaultyProxy {
   FaultyProxy(asio::any_io_executor executor, lab::ApiServer& api);
 
   void set(test::VirtualTime& time, State state);
-  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::uint16_t port() const { return address_.at().port; }
 
   // In all answers and streams, the first text is replaced by the second; an empty first text turns
   // this off.
@@ -53,7 +54,7 @@ class FaultyProxy {
   lab::ApiServer& api_;
   loop::Event changed_;
   State state_ = State::open;
-  std::uint16_t port_ = 0;
+  net::ReservedAddress address_;
   std::unique_ptr<http::Server> server_;
 };
 

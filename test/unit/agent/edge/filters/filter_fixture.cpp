@@ -85,7 +85,7 @@ FilterFixture::FilterFixture(EdgeOptions options) : options_(std::move(options))
   const auto file = scratch_.path() / "kubeconfig";
   std::ofstream(file) << "current-context: c\n"
                       << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                      << "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:" << port_
+                      << "clusters: [{name: c, cluster: {server: \"http://" << address_.at().text()
                       << "\"}}]\nusers: [{name: u, user: {}}]\n";
   options_.node_name = "edge-a";
   options_.identity.kubeconfig = file.string();
@@ -112,9 +112,7 @@ void FilterFixture::listen() {
   server_ = std::make_unique<http::Server>(
       time.executor(), http::ServerLimits{},
       [this](const http::Request& request) { return answer(request); });
-  auto listener = net::Listener::open(time.executor(), {"127.0.0.1", port_}, nullptr).value();
-  port_ = listener->port();
-  server_->listen(std::move(listener));
+  server_->listen(address_.listen(nullptr).value());
 }
 
 void FilterFixture::start_agent() {

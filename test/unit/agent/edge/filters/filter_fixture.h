@@ -10,6 +10,7 @@
 
 #include "agent/edge/edge.h"
 #include "platform/http/client.h"
+#include "platform/net/reserved_address.h"
 #include "sync/wire/json.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
@@ -76,7 +77,8 @@ class FilterFixture {
   test::ScratchDir scratch_;
   std::unique_ptr<test::LabServer> lab_;
   std::unique_ptr<http::Server> server_;
-  std::uint16_t port_ = 0;
+  net::ReservedAddress address_ =
+      net::ReservedAddress::open(time.executor(), {"127.0.0.1", 0}).value();
   EdgeOptions options_;
   std::unique_ptr<Edge> edge_;
   std::vector<std::unique_ptr<http::Client>> clients_;

@@ -79,16 +79,16 @@ class UpstreamWatch final : public http::BodyStream {
 };
 
 FakeUpstream::FakeUpstream(asio::any_io_executor executor, const Recording& recording)
-    : executor_(executor), recording_(recording), changed_(std::move(executor)) {}
+    : executor_(executor),
+      recording_(recording),
+      address_(net::ReservedAddress::open(executor, {"127.0.0.1", 0}).value()),
+      changed_(std::move(executor)) {}
 
 void FakeUpstream::listen() {
   server_ = std::make_unique<http::Server>(
       executor_, http::ServerLimits{},
       [this](const http::Request& request) { return answer(request); });
-  auto listener = net::Listener::open(executor_, {"127.0.0.1", port_}, nullptr);
-  CHECK(listener);
-  port_ = (*listener)->port();
-  server_->listen(*std::move(listener));
+  server_->listen(address_.listen(nullptr).value());
 }
 
 asio::awaitable<void> FakeUpstream::cut(MonoTime deadline) {

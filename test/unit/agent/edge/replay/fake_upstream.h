@@ -17,6 +17,7 @@
 
 #include "platform/http/server.h"
 #include "platform/loop/event.h"
+#include "platform/net/reserved_address.h"
 #include "sync/wire/list_bytes.h"
 #include "test/unit/agent/edge/replay/recording.h"
 
@@ -33,7 +34,7 @@ class FakeUpstream {
   void listen();
   // Closes all connections and refuses new ones.
   asio::awaitable<void> cut(MonoTime deadline);
-  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::uint16_t port() const { return address_.at().port; }
 
   // Continues to this exchange and to all frames that had arrived by then.
   void advance(const Exchange& to);
@@ -67,7 +68,7 @@ class FakeUpstream {
   asio::any_io_executor executor_;
   const Recording& recording_;
   std::unique_ptr<http::Server> server_;
-  std::uint16_t port_ = 0;
+  net::ReservedAddress address_;
   loop::Event changed_;
   const Exchange* now_ = nullptr;
   std::map<std::string, Scope> scopes_;

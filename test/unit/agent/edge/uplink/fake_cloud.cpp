@@ -272,14 +272,12 @@ FakeApiServer::FakeApiServer(asio::any_io_executor executor, FakeCloud& cloud, c
   link = faults::FaultProxy::open(executor, {"127.0.0.1", 0}, behind).value();
 }
 
-asio::awaitable<void> FakeApiServer::show(std::shared_ptr<const tls::Context> tls) {
-  const std::uint16_t port = link->port();
-  co_await link->stop();
+void FakeApiServer::show(std::shared_ptr<const tls::Context> tls) {
   auto listener = net::Listener::open(executor_, {"127.0.0.1", 0}, std::move(tls)).value();
   const net::HostPort behind{"127.0.0.1", listener->port()};
   server_.listen(std::move(listener));
-  link.reset();
-  link = faults::FaultProxy::open(executor_, {"127.0.0.1", port}, behind).value();
+  CHECK(link->move(link->listen(), behind));
+  restore();
 }
 
 asio::awaitable<void> FakeApiServer::stop(MonoTime deadline) {

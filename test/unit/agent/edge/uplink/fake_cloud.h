@@ -82,8 +82,8 @@ class FakeApiServer {
   // Puts `toxics` on the link (faults/toxic.h).
   void cut(std::string_view toxics) { CHECK(link->set(faults::parse_toxics(toxics).value())); }
   void restore() { CHECK(link->set({})); }
-  // Restarts at the same address with another certificate.
-  asio::awaitable<void> show(std::shared_ptr<const tls::Context> tls);
+  // Restarts at the same address with another certificate and a link without toxics.
+  void show(std::shared_ptr<const tls::Context> tls);
   asio::awaitable<void> stop(MonoTime deadline);
 
   Duration latency{};  // delay of each answer

@@ -2,6 +2,8 @@
 
 #include "agent/lab/faults/fault_proxy.h"
 
+#include "platform/net/reserved_address.h"
+
 #include "test/unit/agent/lab/faults/proxy_fixture.h"
 
 namespace holdfast::agent::faults {
@@ -166,12 +168,8 @@ TEST(FaultProxy, ClosesAndResetsWhenAToxicSaysSo) {
 
 TEST(FaultProxy, AServerThatCannotBeReachedClosesTheClient) {
   ProxyFixture fixture;
-  net::HostPort nowhere{"127.0.0.1", 0};
-  {
-    const auto taken = net::Listener::open(fixture.time.executor(), nowhere, nullptr).value();
-    nowhere.port = taken->port();
-  }
-  ASSERT_TRUE(fixture.proxy->move(fixture.proxy->listen(), nowhere));
+  const auto silent = net::ReservedAddress::open(fixture.time.executor(), {"127.0.0.1", 0}).value();
+  ASSERT_TRUE(fixture.proxy->move(fixture.proxy->listen(), silent.at()));
   EXPECT_EQ(fixture.receive(*fixture.connect(), 10s), "(end)");
 }
 
@@ -200,14 +198,32 @@ TEST(FaultProxy, APortInUseIsAnErrorAndChangesNothing) {
   EXPECT_EQ(fixture.delay(*ends.client, *ends.server), 0ms);
 }
 
-TEST(FaultProxy, IsDisabledIfItsPortWasTakenWhileItRefused) {
+TEST(FaultProxy, KeepsItsAddressWhileItRefuses) {
   ProxyFixture fixture;
+  const net::HostPort at = fixture.proxy->listen();
+  const auto take = [&] {
+    return net::Listener::open(fixture.time.executor(), at, nullptr).has_value();
+  };
   fixture.set("refuse");
+  EXPECT_FALSE(fixture.connect());
+  EXPECT_FALSE(take()) << "another program would answer the proxy's clients";
+  EXPECT_TRUE(fixture.proxy->remove("refuse"));
+  EXPECT_TRUE(fixture.open().server);
+  fixture.set("refuse");
+  fixture.proxy->disable();
+  EXPECT_TRUE(take()) << "a disabled proxy has released it";
+  EXPECT_TRUE(fixture.proxy->enable());
+  EXPECT_FALSE(take());
+  EXPECT_FALSE(fixture.connect());
+}
+
+TEST(FaultProxy, IsDisabledIfItsPortIsTakenWhenItIsEnabled) {
+  ProxyFixture fixture;
+  fixture.proxy->disable();
   auto taken = net::Listener::open(fixture.time.executor(), fixture.proxy->listen(), nullptr);
   ASSERT_TRUE(taken);
-  EXPECT_FALSE(fixture.proxy->remove("refuse"));
+  EXPECT_EQ(fixture.proxy->enable().error().code, Errc::unavailable);
   EXPECT_FALSE(fixture.proxy->is_enabled());
-  EXPECT_TRUE(fixture.proxy->toxics().empty());
   taken.value().reset();
   EXPECT_TRUE(fixture.proxy->enable());
   EXPECT_TRUE(fixture.open().server);

@@ -212,17 +212,28 @@ TEST(ProxyApi, TheNumberOfProxiesIsLimited) {
   EXPECT_EQ(made, ProxySet::proxies_max + 1);
 }
 
-TEST(ProxyApi, RemovingARefusalWhosePortIsTakenSaysSo) {
+TEST(ProxyApi, EnablingAProxyWhosePortIsTakenSaysSo) {
+  ApiFixture fixture;
+  ASSERT_EQ(fixture.ask(post, "/proxies", redis).status, 201);
+  const net::HostPort at = fixture.proxies.find("redis").value()->listen();
+  ASSERT_EQ(fixture.ask(post, "/proxies/redis", R"({"enabled":false})").status, 200);
+  const auto taken = net::Listener::open(fixture.time.executor(), at, nullptr).value();
+  const auto enabled = fixture.ask(post, "/proxies/redis", R"({"enabled":true})");
+  EXPECT_EQ(enabled.status, 500);
+  EXPECT_NE(enabled.body.find("Address already in use"), std::string::npos) << enabled.body;
+  EXPECT_NE(fixture.ask(get, "/proxies/redis").body.find(R"("enabled":false)"), std::string::npos);
+}
+
+TEST(ProxyApi, ARefusalIsRemovedAtTheSameAddress) {
   ApiFixture fixture;
   ASSERT_EQ(fixture.ask(post, "/proxies", redis).status, 201);
   const std::string toxics = "/proxies/redis/toxics";
   ASSERT_EQ(fixture.ask(post, toxics, R"({"type":"refuse"})").status, 200);
   const net::HostPort at = fixture.proxies.find("redis").value()->listen();
-  const auto taken = net::Listener::open(fixture.time.executor(), at, nullptr).value();
-  const auto removed = fixture.ask(http::Method::remove, toxics + "/refuse");
-  EXPECT_EQ(removed.status, 500);
-  EXPECT_NE(removed.body.find("Address already in use"), std::string::npos) << removed.body;
-  EXPECT_NE(fixture.ask(get, "/proxies/redis").body.find(R"("enabled":false)"), std::string::npos);
+  EXPECT_FALSE(net::Listener::open(fixture.time.executor(), at, nullptr));
+  EXPECT_EQ(fixture.ask(http::Method::remove, toxics + "/refuse").status, 204);
+  EXPECT_EQ(fixture.proxies.find("redis").value()->listen(), at);
+  EXPECT_TRUE(fixture.proxies.find("redis").value()->is_enabled());
 }
 
 TEST(ProxyApi, HasAVersionAndMetrics) {
