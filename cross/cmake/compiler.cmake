@@ -24,8 +24,7 @@ target_compile_options(holdfast_options INTERFACE
   -Wimplicit-fallthrough -Wswitch-enum -Wundef -Wmissing-declarations -Wunused-result -Wvla
   # Designated initializers name only the members that differ from their defaults, on purpose.
   -Wno-missing-field-initializers
-  -fno-omit-frame-pointer -fstack-protector-strong -fstack-clash-protection
-  -ffunction-sections -fdata-sections
+  -fno-omit-frame-pointer -ffunction-sections -fdata-sections
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS _FILE_OFFSET_BITS=64)
 target_link_options(holdfast_options INTERFACE -Wl,-z,relro,-z,now -Wl,--gc-sections)
@@ -50,12 +49,6 @@ if(HOLDFAST_WERROR)
   target_compile_options(holdfast_options INTERFACE -Werror)
 endif()
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
-  target_compile_options(holdfast_options INTERFACE -fcf-protection)
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64")
-  target_compile_options(holdfast_options INTERFACE -mbranch-protection=standard)
-endif()
-
 if(HOLDFAST_SANITIZE)
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
@@ -67,7 +60,14 @@ if(HOLDFAST_SANITIZE)
     add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
   endif()
 else()
-  target_compile_options(holdfast_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  # Hardening of what is shipped. Sanitizers find what it prevents.
+  target_compile_options(holdfast_options INTERFACE
+    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
+    target_compile_options(holdfast_options INTERFACE -fcf-protection)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64")
+    target_compile_options(holdfast_options INTERFACE -mbranch-protection=standard)
+  endif()
 endif()
 
 find_program(MOLD_PROGRAM mold)
