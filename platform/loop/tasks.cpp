@@ -3,6 +3,8 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 #include <list>
 #include <vector>
@@ -41,6 +43,13 @@ void report(const std::string& task, const std::exception_ptr& error) {
   }
 }
 
+// A task that has left without ever waiting goes through the loop once more before it is reported.
+// If it is cancelled meanwhile, possibly by what it destroys, Asio would throw out of the loop.
+asio::awaitable<void> run(asio::awaitable<void> task) {
+  co_await std::move(task);
+  co_await asio::this_coro::throw_if_cancelled(false);
+}
+
 }  // namespace
 
 Tasks::Tasks(asio::any_io_executor executor)
@@ -60,14 +69,18 @@ void Tasks::spawn(std::string name, asio::awaitable<void> task) {
     state->children.erase(at);
     state->ended.notify_all();
   };
-  asio::co_spawn(state_->executor, std::move(task),
+  asio::co_spawn(state_->executor, run(std::move(task)),
                  asio::bind_cancellation_slot(child->signal.slot(), std::move(on_end)));
 }
 
 void Tasks::cancel() {
   state_->cancelled = true;
-  const auto children = state_->children;  // A copy: a task may end during the loop.
-  for (const auto& child : children) child->signal.emit(asio::cancellation_type::terminal);
+  // On the loop: from elsewhere, Asio would post the signal of each task, and a task that ends
+  // before its signal arrives has destroyed what receives it.
+  asio::dispatch(state_->executor, [state = state_] {
+    const auto children = state->children;  // A copy: a task may end during the loop.
+    for (const auto& child : children) child->signal.emit(asio::cancellation_type::terminal);
+  });
 }
 
 asio::awaitable<void> Tasks::join() { (void)co_await join_until(MonoTime::max()); }

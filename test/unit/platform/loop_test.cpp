@@ -8,6 +8,7 @@
 #include "platform/loop/program.h"
 #include "platform/loop/tasks.h"
 #include "test/support/run.h"
+#include "test/support/system_loop.h"
 
 namespace holdfast::loop {
 namespace {
@@ -110,6 +111,44 @@ TEST(Loop, ATaskThatIsCancelledBeforeItsFirstTurnEndsToo) {
 asio::awaitable<void> throw_up() {
   co_await turns(1);
   throw std::runtime_error("loop test");
+}
+
+// The signals of a cancellation from outside the loop must not outlive the tasks that they are for.
+TEST(Loop, ATaskMayEndAfterItWasCancelledFromOutside) {
+  test::SystemLoop context;
+  Notes notes;
+  Event event(context.get_executor());
+  Tasks tasks(context.get_executor());
+  tasks.spawn("a", wait_and_note(event, MonoTime::max(), "a", notes));
+  context.poll();
+  event.notify_all();  // the task will end in its next turn
+  tasks.cancel();
+  context.restart();
+  context.poll();
+  EXPECT_EQ(tasks.size(), 0U);
+  EXPECT_EQ(notes, Notes{"a notified"});
+}
+
+TEST(Loop, ATaskThatNeverWaitedMayBeCancelledBeforeTheLoopKnowsItsEnd) {
+  test::SystemLoop context;
+  Tasks tasks(context.get_executor());
+  tasks.spawn("short", []() -> asio::awaitable<void> { co_return; }());
+  context.poll_one();  // it runs and ends; Asio posts its completion
+  tasks.cancel();
+  context.restart();
+  EXPECT_NO_THROW(context.poll());
+  EXPECT_EQ(tasks.size(), 0U);
+}
+
+TEST(Loop, ATaskThatNeverWaitedMayCancelItself) {
+  test::SystemLoop context;
+  auto tasks = std::make_shared<Tasks>(context.get_executor());
+  const std::weak_ptr<Tasks> group = tasks;
+  const auto own = [](std::shared_ptr<Tasks>) -> asio::awaitable<void> { co_return; };
+  Tasks& borrowed = *tasks;
+  borrowed.spawn("the last owner of its group", own(std::move(tasks)));
+  EXPECT_NO_THROW(context.poll());
+  EXPECT_TRUE(group.expired());
 }
 
 TEST(Loop, AnExceptionEndsItsTaskAlone) {
