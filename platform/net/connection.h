@@ -19,13 +19,16 @@ namespace holdfast::net {
 
 namespace asio = boost::asio;
 
-// What the kernel records about the socket of a local peer. See socket_owner.h.
+// What the network records about the socket of a local peer. See socket_owner.h.
 struct SocketOwner {
   std::uint32_t uid = 0;
   std::uint64_t inode = 0;   // of the socket, as in /proc/PID/fd; never 0
   std::uint64_t cookie = 0;  // unique since boot; 0 if the kernel does not report it
   // The id of the cgroup (version 2) that created the socket; 0 if the kernel does not report it.
   std::uint64_t cgroup = 0;
+  // The process that holds the socket. The kernel does not tell: 0 means that it must be searched
+  // for (proc/socket_holders.h). A network in memory knows it.
+  std::int64_t holder = 0;
 
   bool operator==(const SocketOwner&) const = default;
 };

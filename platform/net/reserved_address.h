@@ -6,8 +6,9 @@
 
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <memory>
+#include <utility>
 
 #include "platform/net/transport.h"
 
@@ -23,13 +24,23 @@ class ReservedAddress {
   [[nodiscard]] const HostPort& at() const { return at_; }
 
   // See Listener::open(). Only one listener can be open at a time.
-  [[nodiscard]] Result<std::unique_ptr<Listener>> listen(std::shared_ptr<const tls::Context> tls);
+  [[nodiscard]] Result<std::unique_ptr<Listener>> listen(std::shared_ptr<const tls::Context> tls) {
+    return holder_->listen(at_, std::move(tls));
+  }
+
+  // What a Network does to keep the address until it is destroyed.
+  class Holder {
+   public:
+    virtual ~Holder() = default;
+    [[nodiscard]] virtual Result<std::unique_ptr<Listener>> listen(
+        const HostPort& at, std::shared_ptr<const tls::Context> tls) = 0;
+  };
+  // For a Network.
+  ReservedAddress(std::unique_ptr<Holder> holder, HostPort at)
+      : holder_(std::move(holder)), at_(std::move(at)) {}
 
  private:
-  ReservedAddress(asio::ip::tcp::acceptor socket, HostPort at)
-      : socket_(std::move(socket)), at_(std::move(at)) {}
-
-  asio::ip::tcp::acceptor socket_;  // bound, but never listening
+  std::unique_ptr<Holder> holder_;
   HostPort at_;
 };
 

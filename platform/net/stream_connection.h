@@ -1,9 +1,12 @@
-// Connection over an Asio stream: the common part of TCP and TLS. Private to platform/net.
+// Connection over an Asio stream: the common part of TCP, TLS and connections in memory. Private to
+// platform/net.
 
 #pragma once
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <memory>
 #include <utility>
@@ -12,26 +15,37 @@
 #include "platform/loop/timer.h"
 #include "platform/net/connection.h"
 #include "platform/net/socket_owner.h"
+#include "platform/tls/names.h"
 
 namespace holdfast::net {
 
 using asio::ip::tcp;
 
+// What StreamConnection and Deadline need of a socket besides what Asio's streams have: close(),
+// cancel() and these functions.
+
 // The address that a socket is connected to; empty if it is no longer connected.
 [[nodiscard]] Peer peer_of(const tcp::socket& socket);
 
-// Whether the peer has neither closed, reset nor sent anything, as far as the kernel knows.
-[[nodiscard]] bool seems_open(tcp::socket& socket);
+// Whether the peer has neither closed, reset nor sent anything, as far as is known locally.
+[[nodiscard]] bool is_quiet(tcp::socket& socket);
 
-// Sets TCP keepalive and no-delay, so that a dead peer does not hold a connection for ever.
-void tune(tcp::socket& socket);
+// Ends the sending direction.
+void end_sending(tcp::socket& socket);
+
+// Closes the socket so that the peer sees a reset.
+void send_reset(tcp::socket& socket);
+
+// Sends as many bytes as there is room for, without waiting.
+void send_now(tcp::socket& socket, std::string_view bytes);
 
 // Cancels a socket's operations at a deadline, and records that the deadline has passed. With
 // `closes`, the socket is closed, so that a connect to several addresses does not continue with the
 // next one.
+template <class Socket>
 class Deadline {
  public:
-  explicit Deadline(tcp::socket& socket, bool closes = false)
+  explicit Deadline(Socket& socket, bool closes = false)
       : state_(std::make_shared<State>(socket.get_executor(), &socket, closes)) {}
   ~Deadline() {
     state_->socket = nullptr;
@@ -40,31 +54,71 @@ class Deadline {
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
 
-  void set(MonoTime deadline);
+  void set(MonoTime deadline) {
+    const std::uint64_t round = ++state_->round;
+    state_->passed = false;
+    if (deadline == MonoTime::max()) {
+      state_->timer.cancel();
+      return;
+    }
+    state_->timer.expires_at(deadline);
+    state_->timer.async_wait([state = state_, round](const boost::system::error_code& ec) {
+      if (!ec && round == state->round && state->socket != nullptr) pass(*state);
+    });
+  }
+
   [[nodiscard]] bool passed() const { return state_->passed; }
 
  private:
   struct State {
-    State(const asio::any_io_executor& executor, tcp::socket* watched, bool closes_it)
+    State(const asio::any_io_executor& executor, Socket* watched, bool closes_it)
         : timer(executor, MonoTime::max()), socket(watched), closes(closes_it) {}
     loop::Timer timer;
-    tcp::socket* socket;  // null after the connection was destroyed
+    Socket* socket;  // null after the connection was destroyed
     bool closes;
     bool passed = false;
     std::uint64_t round = 0;
   };
+
+  static void pass(State& state) {
+    state.passed = true;
+    boost::system::error_code ignored;
+    if (state.closes) {
+      state.socket->close(ignored);
+    } else {
+      state.socket->cancel(ignored);
+    }
+  }
+
   std::shared_ptr<State> state_;
 };
 
-// `Stream` is tcp::socket or ssl::stream<tcp::socket>.
+// The layers of a stream: a socket, or TLS over one.
+template <class Stream>
+struct Layers {
+  using Socket = Stream;
+  static constexpr bool has_tls = false;
+  static Socket& socket(Stream& stream) { return stream; }
+};
+
+template <class Below>
+struct Layers<asio::ssl::stream<Below>> {
+  using Socket = Below;
+  static constexpr bool has_tls = true;
+  static Socket& socket(asio::ssl::stream<Below>& stream) { return stream.next_layer(); }
+};
+
+// `Stream` is a socket, which stands for plain TCP, or ssl::stream of one.
 template <class Stream>
 class StreamConnection final : public Connection {
  public:
+  using Socket = typename Layers<Stream>::Socket;
+
   StreamConnection(Stream stream, Peer peer)
       : stream_(std::move(stream)), deadline_(socket()), peer_(std::move(peer)) {}
 
   Stream& stream() { return stream_; }
-  tcp::socket& socket() { return stream_of(stream_); }
+  Socket& socket() { return Layers<Stream>::socket(stream_); }
   void set_peer(Peer peer) { peer_ = std::move(peer); }
 
   asio::awaitable<Result<std::size_t>> read_some(std::span<char> into) override {
@@ -90,9 +144,12 @@ class StreamConnection final : public Connection {
   }
 
   void shutdown_write() override {
-    send_close_notify();
-    boost::system::error_code ignored;
-    socket().shutdown(tcp::socket::shutdown_send, ignored);
+    // Everything written before has been sent, so there is room for TLS's close_notify. If not,
+    // closing the connection has to suffice.
+    if constexpr (Layers<Stream>::has_tls) {
+      send_now(socket(), tls::take_close_notify(stream_.native_handle()));
+    }
+    end_sending(socket());
   }
 
   void expires_at(MonoTime deadline) override { deadline_.set(deadline); }
@@ -102,14 +159,14 @@ class StreamConnection final : public Connection {
     socket().close(ignored);
   }
 
-  void reset() override {
-    // A socket that does not linger is closed by a reset.
-    boost::system::error_code ignored;
-    socket().set_option(asio::socket_base::linger(true, 0), ignored);
-    close();
-  }
+  void reset() override { send_reset(socket()); }
 
-  [[nodiscard]] bool seems_open() override { return !has_unread() && net::seems_open(socket()); }
+  [[nodiscard]] bool seems_open() override {
+    if constexpr (Layers<Stream>::has_tls) {
+      if (tls::has_unread(stream_.native_handle())) return false;
+    }
+    return is_quiet(socket());
+  }
 
   [[nodiscard]] const Peer& peer() const override { return peer_; }
   void confirm_owner() override {
@@ -120,15 +177,11 @@ class StreamConnection final : public Connection {
   [[nodiscard]] std::string_view protocol() const override { return protocol_; }
 
  private:
-  static tcp::socket& stream_of(tcp::socket& stream) { return stream; }
-  template <class Layered>
-  static tcp::socket& stream_of(Layered& stream) {
-    return stream.next_layer();
+  static bool is_end(const boost::system::error_code& ec) {
+    if (ec == asio::error::eof) return true;
+    // Many servers close without close_notify; HTTP's own framing detects a truncated message.
+    return Layers<Stream>::has_tls && ec == asio::ssl::error::stream_truncated;
   }
-
-  static bool is_end(const boost::system::error_code& ec);
-  void send_close_notify();  // sends TLS's close_notify
-  bool has_unread();         // whether the TLS layer holds unread bytes
 
   [[nodiscard]] Error error(std::string what, const boost::system::error_code& ec) const {
     if (deadline_.passed()) return Error{Errc::timeout, std::move(what) + ": deadline passed", ec};
@@ -136,7 +189,7 @@ class StreamConnection final : public Connection {
   }
 
   Stream stream_;
-  Deadline deadline_;
+  Deadline<Socket> deadline_;
   Peer peer_;
   std::string protocol_;
 };

@@ -4,24 +4,20 @@
 #include <sys/socket.h>
 
 #include <boost/asio/connect.hpp>
-#include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <cerrno>
 
+#include "platform/check.h"
 #include "platform/loop/cancellation.h"
 #include "platform/loop/timer.h"
+#include "platform/net/establish.h"
+#include "platform/net/network.h"
 #include "platform/net/socket_owner.h"
-#include "platform/net/stream_connection.h"
 #include "platform/text.h"
-#include "platform/tls/names.h"
 
 namespace holdfast::net {
 
-namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
-using TlsStream = ssl::stream<tcp::socket>;
 
 Peer peer_of(const tcp::socket& socket) {
   error_code ec;
@@ -35,76 +31,33 @@ Peer peer_of(const tcp::socket& socket) {
   return peer;
 }
 
-void tune(tcp::socket& socket) {
-  // A dead peer is detected within about a minute: 30 s of silence, then four unanswered probes.
-  constexpr int idle_s = 30;
-  constexpr int interval_s = 8;
-  constexpr int probes = 4;
-  const int fd = socket.native_handle();
-  error_code ignored;
-  socket.set_option(tcp::no_delay(true), ignored);
-  socket.set_option(asio::socket_base::keep_alive(true), ignored);
-  (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-  (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
-  (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-}
-
-bool seems_open(tcp::socket& socket) {
+bool is_quiet(tcp::socket& socket) {
   char peeked = 0;
   const ssize_t count = recv(socket.native_handle(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT);
   return count < 0 && errno == EAGAIN;
 }
 
-void Deadline::set(MonoTime deadline) {
-  const std::uint64_t round = ++state_->round;
-  state_->passed = false;
-  if (deadline == MonoTime::max()) {
-    state_->timer.cancel();
-    return;
-  }
-  state_->timer.expires_at(deadline);
-  state_->timer.async_wait([state = state_, round](const error_code& ec) {
-    if (ec || round != state->round || state->socket == nullptr) return;
-    state->passed = true;
-    error_code ignored;
-    if (state->closes) {
-      state->socket->close(ignored);
-    } else {
-      state->socket->cancel(ignored);
-    }
-  });
+void end_sending(tcp::socket& socket) {
+  error_code ignored;
+  socket.shutdown(tcp::socket::shutdown_send, ignored);
 }
 
-template <>
-bool StreamConnection<tcp::socket>::is_end(const error_code& ec) {
-  return ec == asio::error::eof;
+void send_reset(tcp::socket& socket) {
+  // A socket that does not linger is closed by a reset.
+  error_code ignored;
+  socket.set_option(asio::socket_base::linger(true, 0), ignored);
+  socket.close(ignored);
 }
 
-template <>
-bool StreamConnection<TlsStream>::is_end(const error_code& ec) {
-  // Many servers close without close_notify; HTTP's own framing detects a truncated message.
-  return ec == asio::error::eof || ec == ssl::error::stream_truncated;
+void send_now(tcp::socket& socket, std::string_view bytes) {
+  (void)send(socket.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-template <>
-void StreamConnection<tcp::socket>::send_close_notify() {}
-
-template <>
-void StreamConnection<TlsStream>::send_close_notify() {
-  const std::string bytes = tls::take_close_notify(stream_.native_handle());
-  // Everything written before has been sent, so there is room in the socket's buffer. If not,
-  // closing the connection has to suffice.
-  (void)send(socket().native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-template <>
-bool StreamConnection<tcp::socket>::has_unread() {
-  return false;
-}
-
-template <>
-bool StreamConnection<TlsStream>::has_unread() {
-  return tls::has_unread(stream_.native_handle());
+Error handshake_error(const error_code& ec, bool late) {
+  if (late) return Error{Errc::timeout, "TLS handshake: deadline passed", ec};
+  const bool refused = ec.category() == asio::error::get_ssl_category();
+  if (refused) return Error{Errc::denied, "TLS handshake: " + ec.message(), ec};
+  return loop::to_error(ec, "TLS handshake");
 }
 
 Result<HostPort> HostPort::parse(std::string_view text) {
@@ -135,11 +88,19 @@ bool HostPort::is_loopback() const {
 
 namespace {
 
-Error tls_error(const error_code& ec, bool late) {
-  if (late) return Error{Errc::timeout, "TLS handshake: deadline passed", ec};
-  const bool refused = ec.category() == asio::error::get_ssl_category();
-  if (refused) return Error{Errc::denied, "TLS handshake: " + ec.message(), ec};
-  return loop::to_error(ec, "TLS handshake");
+// Sets TCP keepalive and no-delay, so that a dead peer does not hold a connection for ever.
+void tune(tcp::socket& socket) {
+  // A dead peer is detected within about a minute: 30 s of silence, then four unanswered probes.
+  constexpr int idle_s = 30;
+  constexpr int interval_s = 8;
+  constexpr int probes = 4;
+  const int fd = socket.native_handle();
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+  (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
+  (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
 class Accepted final : public Pending {
@@ -157,26 +118,8 @@ class Accepted final : public Pending {
 
   asio::awaitable<Result<std::unique_ptr<Connection>>> establish(MonoTime deadline) override {
     tune(socket_);
-    Peer peer = peer_;
-    if (tls_ == nullptr) {
-      std::unique_ptr<Connection> plain =
-          std::make_unique<StreamConnection<tcp::socket>>(std::move(socket_), std::move(peer));
-      co_return plain;
-    }
-    auto made = std::make_unique<StreamConnection<TlsStream>>(
-        TlsStream(std::move(socket_), tls_->native()), peer);
-    Deadline limit(made->socket());
-    limit.set(deadline);
-    error_code ec;
-    co_await made->stream().async_handshake(ssl::stream_base::server, loop::into(ec));
-    loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
-    limit.set(MonoTime::max());
-    if (ec) co_return fail(tls_error(ec, limit.passed()));
-    tls::read_peer_names(made->stream().native_handle(), peer.common_name, peer.organizations);
-    made->set_peer(std::move(peer));
-    made->set_protocol(tls::agreed_protocol(made->stream().native_handle()));
-    std::unique_ptr<Connection> connection = std::move(made);
-    co_return connection;
+    auto made = co_await establish_accepted(std::move(socket_), tls_, peer_, deadline);
+    co_return made;
   }
 
  private:
@@ -260,57 +203,86 @@ Result<tcp::socket> open_inside(const NetworkNamespace& where, const tcp::endpoi
   return socket;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor, const HostPort& at,
-                                                 std::shared_ptr<const tls::Context> tls) {
+// A bound socket, of a listener or of an address that is kept for listeners.
+Result<tcp::acceptor> bind(asio::any_io_executor executor, const HostPort& at) {
   error_code ec;
   const auto address = asio::ip::make_address(at.host, ec);
   if (ec) return fail(Errc::invalid, "listen address " + at.text() + ": not an IP address", ec);
   const tcp::endpoint endpoint(address, at.port);
-  tcp::acceptor acceptor(executor);
+  tcp::acceptor acceptor(std::move(executor));
   acceptor.open(endpoint.protocol(), ec);
+  // Address reuse is needed to bind while connections of an earlier run are in TIME_WAIT.
   if (!ec) acceptor.set_option(asio::socket_base::reuse_address(true), ec);
   if (!ec) acceptor.bind(endpoint, ec);
-  if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
-  // Address reuse is needed to bind while connections of an earlier run are in TIME_WAIT. From now
-  // on it would only let other programs bind to this address.
-  if (!ec) acceptor.set_option(asio::socket_base::reuse_address(false), ec);
   if (ec) return fail(loop::to_error(ec, "listen on " + at.text()));
-  return std::unique_ptr<Listener>(
-      std::make_unique<TcpListener>(std::move(acceptor), std::move(tls)));
+  return acceptor;
 }
 
-asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
-    HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
-    std::span<const std::string_view> protocols) {
-  CO_TRY(tcp::socket socket, co_await connect_tcp(to, deadline));
-  Peer peer = peer_of(socket);
-  if (tls == nullptr) {
-    std::unique_ptr<Connection> plain =
-        std::make_unique<StreamConnection<tcp::socket>>(std::move(socket), std::move(peer));
-    co_return plain;
+// Whether another socket may bind to the address if it allows that, too.
+void allow_reuse(tcp::acceptor& acceptor, bool is_allowed, error_code& ec) {
+  acceptor.set_option(asio::socket_base::reuse_address(is_allowed), ec);
+}
+
+class TcpHolder final : public ReservedAddress::Holder {
+ public:
+  explicit TcpHolder(tcp::acceptor socket) : socket_(std::move(socket)) {}
+
+  [[nodiscard]] Result<std::unique_ptr<Listener>> listen(
+      const HostPort& at, std::shared_ptr<const tls::Context> tls) override {
+    // Two sockets can bind to one address if both allow its reuse and neither is listening yet.
+    // Once the listener is open, its own option keeps all others away.
+    error_code ignored;
+    allow_reuse(socket_, true, ignored);
+    auto opened = Listener::open(socket_.get_executor(), at, std::move(tls));
+    allow_reuse(socket_, false, ignored);
+    return opened;
   }
-  auto made = std::make_unique<StreamConnection<TlsStream>>(
-      TlsStream(std::move(socket), tls->native()), std::move(peer));
-  error_code ec;
-  const std::string& name = tls->server_name().empty() ? to.host : tls->server_name();
-  if (tls->verifies_peer()) {
-    made->stream().set_verify_callback(ssl::host_name_verification(name), ec);
+
+ private:
+  tcp::acceptor socket_;  // bound, but never listening
+};
+
+class KernelNetwork final : public Network {
+ public:
+  [[nodiscard]] Result<std::unique_ptr<Listener>> listen(
+      asio::any_io_executor executor, const HostPort& at,
+      std::shared_ptr<const tls::Context> tls) override {
+    TRY(tcp::acceptor acceptor, bind(std::move(executor), at));
+    error_code ec;
+    acceptor.listen(asio::socket_base::max_listen_connections, ec);
+    // From now on reuse would only let other programs bind to this address.
+    if (!ec) allow_reuse(acceptor, false, ec);
+    if (ec) return fail(loop::to_error(ec, "listen on " + at.text()));
+    return std::unique_ptr<Listener>(
+        std::make_unique<TcpListener>(std::move(acceptor), std::move(tls)));
   }
-  if (asio::ip::make_address(name, ec); ec) {
-    tls::set_server_name(made->stream().native_handle(), name);
+
+  [[nodiscard]] Result<ReservedAddress> reserve(asio::any_io_executor executor,
+                                                const HostPort& at) override {
+    TRY(tcp::acceptor socket, bind(std::move(executor), at));
+    error_code ec;
+    allow_reuse(socket, false, ec);
+    HostPort reserved = at;
+    if (!ec) reserved.port = socket.local_endpoint(ec).port();
+    if (ec) return fail(loop::to_error(ec, "listen on " + at.text()));
+    return ReservedAddress(std::make_unique<TcpHolder>(std::move(socket)), std::move(reserved));
   }
-  if (!protocols.empty()) tls::offer_protocols(made->stream().native_handle(), protocols);
-  Deadline limit(made->socket());
-  limit.set(deadline);
-  co_await made->stream().async_handshake(ssl::stream_base::client, loop::into(ec));
-  loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
-  if (ec) co_return fail(tls_error(ec, limit.passed()));
-  limit.set(MonoTime::max());
-  made->set_protocol(tls::agreed_protocol(made->stream().native_handle()));
-  std::unique_ptr<Connection> connection = std::move(made);
-  co_return connection;
+
+  asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
+      HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
+      std::span<const std::string_view> protocols) override {
+    CO_TRY(tcp::socket socket, co_await connect_tcp(to, deadline));
+    auto made = co_await establish_connected(std::move(socket), std::move(to.host), std::move(tls),
+                                             deadline, protocols);
+    co_return made;
+  }
+};
+
+}  // namespace
+
+Network& kernel_network() {
+  static KernelNetwork kernel;
+  return kernel;
 }
 
 asio::awaitable<Result<std::unique_ptr<Connection>>> connect_inside(
@@ -321,6 +293,7 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> connect_inside(
   if (ec) co_return fail(Errc::invalid, "connect to " + to.text() + ": not an IP address", ec);
   const tcp::endpoint endpoint(address, to.port);
   const auto executor = co_await asio::this_coro::executor;
+  CHECK(&network_of(executor) == &kernel_network());  // namespaces are the kernel's
   CO_TRY(tcp::socket socket, open_inside(*where, endpoint, executor));
   Deadline limit(socket, true);
   limit.set(deadline);
@@ -333,9 +306,7 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> connect_inside(
   limit.set(MonoTime::max());
   tune(socket);
   Peer peer = peer_of(socket);
-  std::unique_ptr<Connection> plain =
-      std::make_unique<StreamConnection<tcp::socket>>(std::move(socket), std::move(peer));
-  co_return plain;
+  co_return plain_connection(std::move(socket), std::move(peer));
 }
 
 }  // namespace holdfast::net

@@ -72,6 +72,9 @@ class SocketHolders {
   // (the search was incomplete: the budget is used up, or a process has too many descriptors).
   [[nodiscard]] Result<SocketHolder> find(std::uint64_t inode, std::uint64_t cgroup, MonoTime now);
 
+  // Describes a process that is known to hold the socket. What cannot be read is empty.
+  [[nodiscard]] SocketHolder describe(pid_t pid) const;
+
   // Checks this process first from now on; at the limit, the process that was remembered longest
   // ago is forgotten. Relays (processes that connect on behalf of others) are kept in a separate
   // list, so that they do not displace the others.
@@ -118,7 +121,6 @@ class SocketHolders {
   [[nodiscard]] std::optional<pid_t> find_remembered(const std::string& link) const;
   [[nodiscard]] Result<pid_t> search(const std::string& link, Budget& own);
   [[nodiscard]] std::optional<std::string> search_cgroup(std::uint64_t id, Budget& own);
-  [[nodiscard]] SocketHolder describe(pid_t pid) const;
   [[nodiscard]] Budget& budget_of(std::uint64_t cgroup, MonoTime now);
   [[nodiscard]] double left(const Budget& own) const;
   void spend(Budget& own, double entries);

@@ -17,7 +17,10 @@ constexpr int steps_max = 50;
 
 }  // namespace
 
-VirtualTime::VirtualTime() { loop::set_clock(context_, clock_); }
+VirtualTime::VirtualTime() {
+  loop::set_clock(context_, clock_);
+  net::set_network(context_, network_);
+}
 
 VirtualTime::~VirtualTime() {
   settle();
@@ -25,29 +28,11 @@ VirtualTime::~VirtualTime() {
 }
 
 void VirtualTime::settle() {
-  while (run_ready()) barrier_.wait();
-}
-
-// Returns whether any handler ran.
-bool VirtualTime::run_ready() {
-  bool ran = false;
-  for (; poll_until_quiet(); ran = true) barrier_.pass_packets();
-  return ran;
-}
-
-// Returns whether any handler ran, apart from the nudge.
-bool VirtualTime::poll_until_quiet() {
-  // One handler may make a socket ready for another, so the loop is idle only after two polls
-  // without a handler.
-  std::size_t handlers = 0;
-  nudges_ = 0;
+  // One handler may make another one ready, so the loop is idle only after two polls without one.
   for (int quiet = 0; quiet < 2;) {
     context_.restart();
-    const std::size_t ran = context_.poll();
-    quiet = ran == 0 ? quiet + 1 : 0;
-    handlers += ran;
+    quiet = context_.poll() == 0 ? quiet + 1 : 0;
   }
-  return handlers > nudges_;
 }
 
 // Advances to the next timer, or to `end` if that is earlier, in whole steps.
@@ -59,7 +44,7 @@ void VirtualTime::advance(MonoTime end) {
   clock_.advance(step_length * std::clamp<std::int64_t>(steps, 1, steps_max));
   // The loop checks its timers only when a new earliest timer is set, so set one.
   nudge_ = std::make_unique<loop::Timer>(executor(), nudge_due);
-  nudge_->async_wait([this](const boost::system::error_code&) { ++nudges_; });
+  nudge_->async_wait([](const boost::system::error_code&) {});
 }
 
 void VirtualTime::step(MonoTime end) {
@@ -69,9 +54,6 @@ void VirtualTime::step(MonoTime end) {
 
 void VirtualTime::run_one() {
   context_.restart();
-  // As in settle(): one poll may find nothing although a socket becomes ready.
-  if (context_.poll_one() != 0 || context_.poll_one() != 0) return;
-  barrier_.wait();
   if (context_.poll_one() == 0) advance(clock_.mono() + step_length);
 }
 

@@ -1,7 +1,8 @@
-// Runs an event loop with real sockets on loopback in virtual time: minutes pass in milliseconds.
+// Runs an event loop in virtual time, with a network in memory: minutes pass in milliseconds.
 //
 // Time does not advance while any handler can run; then it advances in steps, and all timers of the
-// loop follow it. Time does not advance either while bytes are in transit over loopback.
+// loop follow it. Nothing on the loop opens a socket, so what happens does not depend on how quick
+// or busy the machine is.
 // Threading: one thread for each VirtualTime.
 
 #pragma once
@@ -13,8 +14,8 @@
 #include <memory>
 
 #include "platform/loop/timer.h"
+#include "platform/net/memory_network.h"
 #include "platform/time.h"
-#include "test/support/loopback.h"
 
 namespace holdfast::test {
 
@@ -44,6 +45,7 @@ class VirtualTime {
   VirtualTime& operator=(const VirtualTime&) = delete;
 
   [[nodiscard]] VirtualClock& clock() { return clock_; }
+  [[nodiscard]] net::MemoryNetwork& network() { return network_; }
   [[nodiscard]] asio::io_context& context() { return context_; }
   [[nodiscard]] asio::any_io_executor executor() { return context_.get_executor(); }
 
@@ -60,14 +62,11 @@ class VirtualTime {
  private:
   void step(MonoTime end);
   void advance(MonoTime end);
-  bool run_ready();
-  bool poll_until_quiet();
 
   VirtualClock clock_;
+  net::MemoryNetwork network_;
   asio::io_context context_{1};
-  LoopbackBarrier barrier_;
   std::unique_ptr<loop::Timer> nudge_;
-  std::size_t nudges_ = 0;  // that have run since the loop was last polled
 };
 
 }  // namespace holdfast::test

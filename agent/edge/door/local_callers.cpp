@@ -76,12 +76,17 @@ std::string LocalCallers::seen_from_here(std::string_view cgroup) const {
   return std::string(cgroup);
 }
 
+Result<proc::SocketHolder> LocalCallers::holder_of(const net::SocketOwner& owner, MonoTime now) {
+  if (owner.holder != 0) return holders_.describe(static_cast<pid_t>(owner.holder));
+  return holders_.find(owner.inode, owner.cgroup, now);
+}
+
 sync::identity::LocalProcess LocalCallers::look_up(const net::SocketOwner& owner) {
   const MonoTime now = clock_.mono();
   const auto path = holders_.cgroup_path(owner.cgroup, now);
   if (path && sync::identity::is_container_cgroup(seen_from_here(*path)))
     return sync::identity::LocalProcess::pod;
-  auto holder = holders_.find(owner.inode, owner.cgroup, now);
+  auto holder = holder_of(owner, now);
   if (!holder) {
     // Without the right to read other processes' descriptors, the cgroup alone decides. If the
     // search was cut short or could see every process, a missing holder proves nothing.

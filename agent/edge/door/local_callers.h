@@ -37,6 +37,7 @@ class LocalCallers {
  private:
   [[nodiscard]] sync::identity::LocalProcess process_of(const net::SocketOwner& owner);
   [[nodiscard]] sync::identity::LocalProcess look_up(const net::SocketOwner& owner);
+  [[nodiscard]] Result<proc::SocketHolder> holder_of(const net::SocketOwner& owner, MonoTime now);
   [[nodiscard]] std::string seen_from_here(std::string_view cgroup) const;
 
   using SocketKey = std::pair<std::uint64_t, std::uint64_t>;  // cookie, inode

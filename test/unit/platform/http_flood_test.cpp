@@ -1,55 +1,15 @@
 // Clients that only use up connections: too many, too slow, or silent.
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <deque>
 
-#include "platform/fs/descriptor.h"
 #include "platform/http/client.h"
 #include "platform/http/server.h"
+#include "test/support/bare_caller.h"
 #include "test/support/virtual_time.h"
 #include "test/unit/platform/http2_pair.h"
 
 namespace holdfast::http {
 namespace {
-
-// A client's socket that sends exactly what the test tells it.
-class Stranger {
- public:
-  explicit Stranger(std::uint16_t port)
-      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-    sockaddr_in there{};
-    there.sin_family = AF_INET;
-    there.sin_port = htons(port);
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    (void)::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there);
-  }
-
-  void say(std::string_view bytes) const {
-    (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  }
-  // The bytes received since the last call.
-  std::string hear() {
-    std::string heard;
-    char bytes[4096];
-    for (;;) {
-      const ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
-      gone_ = gone_ || count == 0 || (count < 0 && errno != EAGAIN);
-      if (count <= 0) return heard;
-      heard.append(bytes, static_cast<std::size_t>(count));
-    }
-  }
-  bool sent_away() {
-    (void)hear();
-    return gone_;
-  }
-
- private:
-  Descriptor socket_;
-  bool gone_ = false;
-};
 
 struct Door {
   explicit Door(ServerLimits limits, std::vector<std::string> protocols = {})
@@ -84,13 +44,13 @@ TEST(Flood, TenThousandConnectionsTakeNobodysPlaceAndTheirOwnOnlyForATime) {
     SCOPED_TRACE(secure ? "TLS that is never begun" : "plain");
     const ServerLimits limits{.shares = {.connections = 100}};
     Door door(limits, secure ? std::vector<std::string>{"h2"} : std::vector<std::string>{});
-    Stranger regular(door.port);
+    test::BareCaller regular(door.time, door.port);
     if (!secure) regular.say(get);
     door.time.settle();
-    std::deque<Stranger> flood;
+    std::deque<test::BareCaller> flood;
     std::size_t most = 0;
     for (int i = 0; i < 10'000; ++i) {
-      flood.emplace_back(door.port);
+      flood.emplace_back(door.time, door.port);
       if (i % 50 != 0) continue;
       door.time.settle();
       most = std::max(most, door.server.connections());
@@ -104,15 +64,15 @@ TEST(Flood, TenThousandConnectionsTakeNobodysPlaceAndTheirOwnOnlyForATime) {
       door.time.settle();
       EXPECT_TRUE(regular.hear().ends_with("/a")) << "existing connections are still served";
     }
-    Stranger late(door.port);
+    test::BareCaller late(door.time, door.port);
     door.time.settle();
-    EXPECT_TRUE(late.sent_away());
+    EXPECT_TRUE(late.is_sent_away());
     door.time.run((secure ? limits.handshake : limits.idle) + 1s);
     EXPECT_EQ(door.server.connections(), 0u);
-    Stranger next(door.port);
+    test::BareCaller next(door.time, door.port);
     if (!secure) next.say(get);
     door.time.settle();
-    EXPECT_FALSE(next.sent_away());
+    EXPECT_FALSE(next.is_sent_away());
     EXPECT_EQ(door.server.connections(), 1u);
   }
 }
@@ -139,12 +99,12 @@ TEST(Flood, WhoSpeaksTooSlowlyIsSentAway) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
     Door door(limits);
-    Stranger slow(door.port);
+    test::BareCaller slow(door.time, door.port);
     slow.say(c.first);
     door.time.settle();
     EXPECT_TRUE(slow.hear().starts_with(c.answer));
     const MonoTime begun = door.time.clock().mono();
-    while (!slow.sent_away() && door.time.clock().mono() < begun + 10min) {
+    while (!slow.is_sent_away() && door.time.clock().mono() < begun + 10min) {
       slow.say(c.drop);
       door.time.run(5s);
     }

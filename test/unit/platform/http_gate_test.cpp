@@ -1,14 +1,10 @@
 // A gate decides on a request by its head: a refused request costs no body memory, and clients that
 // use up memory or connections reach limits of their own.
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <deque>
 
-#include "platform/fs/descriptor.h"
 #include "platform/http/server.h"
+#include "test/support/bare_caller.h"
 #include "test/support/virtual_time.h"
 #include "test/unit/platform/http2_pair.h"
 
@@ -52,41 +48,23 @@ struct GatedServer {
   std::uint16_t port = 0;
 };
 
-// Connects to the port on 127.0.0.1. `flags` apply to the socket; `receive_bytes` is the size of
-// its receive buffer, 0 for the kernel's default.
-Descriptor connect_bare(std::uint16_t port, int flags = 0, int receive_bytes = 0) {
-  Descriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
-  if (receive_bytes > 0) {
-    (void)::setsockopt(made.get(), SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
-  }
-  sockaddr_in there{};
-  there.sin_family = AF_INET;
-  there.sin_port = htons(port);
-  there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  (void)::connect(made.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there);
-  return made;
-}
-
 class BareCaller {
  public:
-  explicit BareCaller(GatedServer& fixture)
-      : rig_(fixture), socket_(connect_bare(fixture.port, SOCK_NONBLOCK)) {}
+  explicit BareCaller(GatedServer& fixture) : rig_(fixture), caller_(fixture.time, fixture.port) {}
 
   // Sends `bytes` and returns the status of the answer; 0 if there is none.
   int ask(std::string_view bytes) {
-    (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    caller_.say(bytes);
     rig_.time.settle();
-    std::array<char, 4096> heard{};
-    const ssize_t count = ::recv(socket_.get(), heard.data(), heard.size(), 0);
-    const std::string_view text(heard.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
-    if (!text.starts_with("HTTP/1.1 ")) return 0;
-    return std::stoi(std::string(text.substr(9, 3)));
+    const std::string heard = caller_.hear();
+    if (!heard.starts_with("HTTP/1.1 ")) return 0;
+    return std::stoi(heard.substr(9, 3));
   }
-  void hang_up() { socket_ = Descriptor(); }
+  void hang_up() { caller_.hang_up(); }
 
  private:
   GatedServer& rig_;
-  Descriptor socket_;
+  test::BareCaller caller_;
 };
 
 std::string put_of(const std::string& path, std::size_t length, const std::string& more = "") {
@@ -192,11 +170,11 @@ TEST(HttpGate, AnswersThatNobodyReadsAreBounded) {
   auto listener = net::Listener::open(time.executor(), {"127.0.0.1", 0}, nullptr).value();
   const std::uint16_t port = listener->port();
   server.listen(std::move(listener));
-  std::deque<Descriptor> readers;
+  time.network().set_link({"127.0.0.1", port}, {.buffer_bytes = 4096});
+  std::deque<test::BareCaller> silent;
   for (int i = 0; i < 20; ++i) {
-    readers.push_back(connect_bare(port, 0, 4096));
-    constexpr std::string_view get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
-    (void)::send(readers.back().get(), get.data(), get.size(), MSG_NOSIGNAL);
+    silent.emplace_back(time, port, false);
+    silent.back().say("GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
     time.settle();
   }
   EXPECT_EQ(server.refusals().memory, 19U) << "one caller's third has room for one such answer";
@@ -214,11 +192,11 @@ TEST(HttpGate, OneCallersConnectionsLeaveRoomForTrustedOnes) {
   const std::uint16_t port = listener->port();
   server.listen(std::move(listener));
   const auto connect = [&] {
-    Descriptor made = connect_bare(port);
+    test::BareCaller made(time, port);
     time.settle();
     return made;
   };
-  std::deque<Descriptor> held;
+  std::deque<test::BareCaller> held;
   for (int i = 0; i < 100; ++i) held.push_back(connect());
   EXPECT_EQ(server.connections(), 10U) << "one caller may have an eighth of the connections";
   EXPECT_EQ(server.refusals().caller_full, 90U);

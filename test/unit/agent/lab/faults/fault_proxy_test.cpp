@@ -1,4 +1,4 @@
-// The fault proxy over real sockets on loopback: toxics on new and existing connections.
+// The fault proxy in virtual time: toxics on new and existing connections.
 
 #include "agent/lab/faults/fault_proxy.h"
 
