@@ -1,7 +1,7 @@
 // Pseudorandom numbers, seeded by the caller: a simulation with the same seed repeats exactly.
 //
-// Pure code takes a Random&. Daemons seed it from the kernel's entropy, tests and the simulator
-// from a number that they print. Not thread-safe.
+// Pure code takes a Random&. What runs on a loop seeds it with loop::make_random(), tests and the
+// simulator with a number that they print. Not thread-safe.
 
 #pragma once
 

@@ -5,6 +5,7 @@
 
 #include "agent/client/kubeconfig.h"
 #include "platform/log.h"
+#include "platform/loop/randomness.h"
 #include "platform/loop/timer.h"
 #include "platform/version.h"
 #include "sync/wire/protobuf/envelope.h"
@@ -95,7 +96,7 @@ CloudService::CloudService(asio::any_io_executor executor, const CloudSettings& 
       clients_(std::move(clients)),
       clock_(clock),
       give_up_(std::move(give_up)),
-      random_(Random::from_entropy()),
+      random_(loop::make_random(executor)),
       contact_(clock.mono(), plan_.rules.monitor_grace / 2),
       contact_changed_(executor),
       controller_(plan_.rules, plan_.enabled),

@@ -5,6 +5,7 @@
 
 #include "agent/cloud/event_sender.h"
 #include "platform/log.h"
+#include "platform/loop/randomness.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/wire/codec.h"
@@ -107,7 +108,7 @@ Leader::Leader(asio::any_io_executor executor, const LeaderSettings& settings, s
       client_(client),
       clock_(clock),
       hooks_(std::move(hooks)),
-      random_(Random::from_entropy()),
+      random_(loop::make_random(executor)),
       elector_(config_of(settings, identity_), random_),
       changed_(executor),
       tasks_(executor),

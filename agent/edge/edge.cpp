@@ -6,6 +6,7 @@
 #include "agent/edge/route/answer.h"
 #include "platform/fs/ownership.h"
 #include "platform/log.h"
+#include "platform/loop/randomness.h"
 #include "platform/loop/timer.h"
 #include "platform/version.h"
 #include "store/recover.h"
@@ -27,7 +28,7 @@ Edge::Edge(asio::any_io_executor executor, const EdgeOptions& options, const Clo
       options_(options),
       trusted_clock_(clock, in(options, "time-floor")),
       clock_(trusted_clock_),
-      random_(Random::from_entropy()),
+      random_(loop::make_random(executor)),
       lock_(std::move(lock)),
       tasks_(std::move(executor)) {}
 

@@ -1,4 +1,5 @@
 #include "agent/node/api_pod_source.h"
+#include "platform/loop/randomness.h"
 
 namespace holdfast::agent::node {
 namespace {
@@ -14,7 +15,7 @@ ApiPodSource::ApiPodSource(asio::any_io_executor executor, std::string node_name
       selector_(std::move(selector)),
       client_(client),
       clock_(clock),
-      random_(Random::from_entropy()),
+      random_(loop::make_random(executor)),
       changed_(executor),
       pods_([this] {
         configs_.follow(pods_.references());

@@ -4,27 +4,60 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 #include <list>
-#include <vector>
 
 #include "platform/log.h"
 #include "platform/loop/cancellation.h"
 #include "platform/loop/event.h"
 
 namespace holdfast::loop {
+namespace {
+
+struct Child {
+  std::string name;
+  asio::cancellation_signal signal;
+};
+using Children = std::list<std::shared_ptr<Child>>;
+
+// All groups of tasks of a loop, as an Asio service.
+class LoopTasks final : public asio::execution_context::service {
+ public:
+  using key_type = LoopTasks;
+  using Groups = std::list<const Children*>;
+  static asio::execution_context::id id;  // Asio finds the service by its address.
+
+  explicit LoopTasks(asio::execution_context& loop) : service(loop) {}
+
+  // Shared with the groups, which may outlive the loop.
+  const std::shared_ptr<Groups> groups = std::make_shared<Groups>();
+
+ private:
+  void shutdown() override {}
+};
+
+asio::execution_context::id LoopTasks::id;
+
+LoopTasks& tasks_of(asio::execution_context& loop) { return asio::use_service<LoopTasks>(loop); }
+
+}  // namespace
 
 struct Tasks::State {
-  struct Child {
-    std::string name;
-    asio::cancellation_signal signal;
-  };
-
-  explicit State(asio::any_io_executor where) : executor(std::move(where)), ended(executor) {}
+  explicit State(asio::any_io_executor where)
+      : executor(std::move(where)),
+        groups(tasks_of(asio::query(executor, asio::execution::context)).groups),
+        place(groups->insert(groups->end(), &children)),
+        ended(executor) {}
+  ~State() { groups->erase(place); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   asio::any_io_executor executor;
-  std::list<std::shared_ptr<Child>> children;
+  Children children;
+  std::shared_ptr<LoopTasks::Groups> groups;
+  LoopTasks::Groups::iterator place;
   Event ended;
   bool cancelled = false;
 };
@@ -61,7 +94,7 @@ Tasks::~Tasks() {
 
 void Tasks::spawn(std::string name, asio::awaitable<void> task) {
   if (state_->cancelled) return;
-  auto child = std::make_shared<State::Child>();
+  auto child = std::make_shared<Child>();
   child->name = std::move(name);
   const auto at = state_->children.insert(state_->children.end(), child);
   auto on_end = [state = state_, child, at](const std::exception_ptr& error) {
@@ -96,5 +129,13 @@ asio::awaitable<bool> Tasks::join_until(MonoTime deadline) {
 }
 
 std::size_t Tasks::size() const { return state_->children.size(); }
+
+std::vector<std::string> running_tasks(asio::execution_context& loop) {
+  std::vector<std::string> names;
+  for (const Children* group : *tasks_of(loop).groups) {
+    for (const auto& child : *group) names.push_back(child->name);
+  }
+  return names;
+}
 
 }  // namespace holdfast::loop

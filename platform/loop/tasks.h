@@ -8,8 +8,10 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "platform/time.h"
 
@@ -48,5 +50,9 @@ class Tasks {
   std::shared_ptr<State> state_;
   bool detached_ = false;
 };
+
+// The names of the tasks that run on `loop`, one group after the other. For messages about a loop
+// that makes no progress. Threading: the loop's thread only.
+[[nodiscard]] std::vector<std::string> running_tasks(asio::execution_context& loop);
 
 }  // namespace holdfast::loop

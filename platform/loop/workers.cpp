@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <boost/asio/query.hpp>
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
@@ -10,6 +11,30 @@
 #include <vector>
 
 namespace holdfast::loop {
+namespace {
+
+// Marks a loop without threads, as an Asio service.
+class WithoutThreads final : public asio::execution_context::service {
+ public:
+  using key_type = WithoutThreads;
+  static asio::execution_context::id id;  // Asio finds the service by its address.
+
+  explicit WithoutThreads(asio::execution_context& loop) : service(loop) {}
+
+ private:
+  void shutdown() override {}
+};
+
+asio::execution_context::id WithoutThreads::id;
+
+std::size_t allowed(const asio::any_io_executor& executor, std::size_t threads) {
+  auto& loop = asio::query(executor, asio::execution::context);
+  return asio::has_service<WithoutThreads>(loop) ? 0 : threads;
+}
+
+}  // namespace
+
+void forbid_threads(asio::execution_context& loop) { asio::make_service<WithoutThreads>(loop); }
 
 struct Workers::State {
   explicit State(std::size_t its_threads) : wanted(its_threads) {}
@@ -64,7 +89,8 @@ void Workers::State::do_pieces(const std::function<void(std::size_t)>& todo) {
 
 std::size_t Workers::processors() { return std::max(1U, std::thread::hardware_concurrency()); }
 
-Workers::Workers(std::size_t threads) : state_(std::make_unique<State>(threads)) {}
+Workers::Workers(const asio::any_io_executor& executor, std::size_t threads)
+    : state_(std::make_unique<State>(allowed(executor, threads))) {}
 
 Workers::~Workers() {
   {

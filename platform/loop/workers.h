@@ -6,16 +6,24 @@
 
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <cstddef>
 #include <functional>
 #include <memory>
 
 namespace holdfast::loop {
 
+namespace asio = boost::asio;
+
+// From now on Workers that are made for `loop` start no threads: the calling thread does all
+// pieces, in their order. For loops in virtual time. Can be called only once.
+void forbid_threads(asio::execution_context& loop);
+
 class Workers {
  public:
-  // `threads`: how many to use besides the calling thread.
-  explicit Workers(std::size_t threads);
+  // `threads`: how many to use besides the calling thread, which runs the executor's loop.
+  Workers(const asio::any_io_executor& executor, std::size_t threads);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;

@@ -135,7 +135,8 @@ BENCHMARK(schedule_unfit)->Unit(benchmark::kMillisecond);
 // A dry run of preemption on 1,000 nodes with 50 pods each, with a disruption budget over all pods.
 // The argument is the number of threads. Budget on two cores: 50 ms.
 void schedule_dry_run(benchmark::State& state) {
-  loop::Workers workers(static_cast<std::size_t>(state.range(0)) - 1);
+  boost::asio::io_context context;
+  loop::Workers workers(context.get_executor(), static_cast<std::size_t>(state.range(0)) - 1);
   const schedule::ForEach for_each = [&workers](std::size_t count, const auto& work) {
     workers.for_each(count, work);
   };

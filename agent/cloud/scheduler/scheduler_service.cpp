@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "platform/log.h"
+#include "platform/loop/randomness.h"
 #include "platform/version.h"
 
 namespace holdfast::agent {
@@ -57,7 +58,7 @@ SchedulerService::SchedulerService(asio::any_io_executor executor, Settings sett
     : settings_(std::move(settings)),
       clients_(std::move(clients)),
       hooks_(std::move(hooks)),
-      random_(Random::from_entropy()),
+      random_(loop::make_random(executor)),
       leader_(settings_.leader.elect
                   ? std::make_unique<Leader>(
                         executor, settings_.leader, make_identity(random_), *clients_.election,
@@ -68,8 +69,8 @@ SchedulerService::SchedulerService(asio::any_io_executor executor, Settings sett
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
                clock, hooks_.requested),
-      workers_(threads_of(settings_.plan)),
-      machine_(options_of(settings_.plan, workers_), clock.mono(), Random::from_entropy()),
+      workers_(executor, threads_of(settings_.plan)),
+      machine_(options_of(settings_.plan, workers_), clock.mono(), loop::make_random(executor)),
       metrics_(settings_.plan.name),
       observer_(machine_, metrics_, clock),
       performer_(executor, settings_.plan.name, std::move(extenders), limited_, clock, random_),

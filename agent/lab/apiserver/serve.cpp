@@ -9,6 +9,7 @@
 #include "platform/fs/ownership.h"
 #include "platform/http/server.h"
 #include "platform/log.h"
+#include "platform/loop/randomness.h"
 #include "platform/loop/tasks.h"
 #include "platform/net/transport.h"
 
@@ -91,7 +92,7 @@ Result<ServerParts> prepare(const ServeSettings& settings, const asio::any_io_ex
   TRY(options.kubelets, kubelet_access(settings, clock.wall()));
   const std::string address = options.address;
   TRY(std::unique_ptr<ApiServer> server,
-      ApiServer::open(executor, clock, Random::from_entropy(), std::move(options)));
+      ApiServer::open(executor, clock, loop::make_random(executor), std::move(options)));
   if (!settings.kubeconfig.empty()) {
     if (auto written = write_kubeconfig(settings.kubeconfig, access, clock.wall()); !written) {
       return fail(written.error());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/client/list_watch.h"
+#include "platform/loop/randomness.h"
 #include "sync/model/types.h"
 #include "sync/wire/codec.h"
 
@@ -61,7 +62,8 @@ template <class T>
 asio::awaitable<void> watch_objects(ApiClient& client, const Clock& clock, std::string path,
                                     typename ObjectSink<T>::OnAll on_all,
                                     typename ObjectSink<T>::OnOne on_one, std::string labels = {}) {
-  Random random = Random::from_entropy();
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  Random random = loop::make_random(executor);
   DirectSource source(client, clock);
   ObjectSink<T> sink(std::move(on_all), std::move(on_one));
   ListWatchTarget target{.path = std::move(path), .label_selector = std::move(labels)};

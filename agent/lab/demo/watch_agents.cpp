@@ -6,6 +6,7 @@
 #include "agent/client/list_watch.h"
 #include "agent/lab/demo/watchers.h"
 #include "agent/node/process/attempt_files.h"
+#include "platform/loop/randomness.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/wire/json.h"
@@ -184,7 +185,8 @@ asio::awaitable<void> watch_processes(AgentEndpoints endpoints, Recorder& record
 asio::awaitable<void> watch_through(AgentEndpoints endpoints, std::string path,
                                     std::string selector, Recorder& recorder) {
   const Clock& clock = recorder.clock();
-  Random random = Random::from_entropy();
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  Random random = loop::make_random(executor);
   const auto client = local_client(endpoints.proxy_port, clock, node_client);
   Counter counter(endpoints.node + " " + path, **client, recorder);
   agent::ListWatchTarget target{.path = std::move(path), .field_selector = std::move(selector)};

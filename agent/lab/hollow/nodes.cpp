@@ -5,6 +5,7 @@
 
 #include "agent/lab/hollow/objects.h"
 #include "platform/log.h"
+#include "platform/loop/randomness.h"
 #include "sync/wire/codec.h"
 #include "sync/wire/object_header.h"
 
@@ -55,6 +56,7 @@ HollowNodes::HollowNodes(asio::any_io_executor executor, Plan plan, ApiClient& c
     : plan_(std::move(plan)),
       clock_(clock),
       client_(client, limits_for(qps), permit_, clock, [](const auto& /*request*/) {}),
+      random_(loop::make_random(executor)),
       fleet_(plan_, clock.mono()),
       feed_([this](const sync::Pod& pod) { take_pod(pod); },
             [this](const Feed<sync::Pod>::Name& name) {

@@ -75,7 +75,7 @@ class HollowNodes final : private ListWatchSource {
   const Clock& clock_;
   AlwaysPermitted permit_;
   LimitedClient client_;
-  Random random_ = Random::from_entropy();
+  Random random_;
   std::unordered_map<std::string_view, NodeId> ids_;  // by name
   Fleet fleet_;
   Feed<sync::Pod> feed_;
