@@ -16,15 +16,16 @@ struct Subject {
   std::string common_name = {};
   std::vector<std::string> organizations = {};
   std::vector<std::string> names = {};  // subjectAltName: "DNS:localhost", "IP:127.0.0.1"
-  std::chrono::seconds begins{-60};     // relative to now
-  std::chrono::seconds ends{3600};
+  // Relative to now; long enough for the slowest machine.
+  std::chrono::seconds begins = -std::chrono::hours(1);
+  std::chrono::seconds ends = std::chrono::hours(24 * 30);
 };
 
 class Authority {
  public:
   // `ends` is relative to now.
   explicit Authority(const std::string& common_name,
-                     std::chrono::seconds ends = std::chrono::hours(1));
+                     std::chrono::seconds ends = std::chrono::hours(24 * 365));
   ~Authority();
   Authority(const Authority&) = delete;
   Authority& operator=(const Authority&) = delete;

@@ -1,29 +1,28 @@
-// Runs coroutines to completion inside a test, on a new loop in real time.
+// Runs coroutines to completion inside a test, on a new loop in virtual time.
 
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <exception>
 #include <functional>
-#include <optional>
-#include <utility>
 
-#include "test/support/system_loop.h"
+#include "test/support/virtual_time.h"
 
 namespace holdfast::test {
 
 namespace asio = boost::asio;
 
-// Everything that `body` spawned must have ended when it returns, because run() waits until the
-// loop is empty.
-inline void run(const std::function<asio::awaitable<void>(asio::io_context&)>& body) {
-  SystemLoop context;
-  asio::co_spawn(context, body(context), [](const std::exception_ptr& error) {
-    if (error) std::rethrow_exception(error);
-  });
-  context.run();
+using Body = std::function<asio::awaitable<void>(asio::io_context&)>;
+
+// Everything that `body` spawned must end soon after it: the loop must become empty.
+inline void run(VirtualTime& time, const Body& body) {
+  time.complete(body(time.context()));
+  time.finish();
+}
+
+inline void run(const Body& body) {
+  VirtualTime time;
+  run(time, body);
 }
 
 }  // namespace holdfast::test

@@ -272,6 +272,34 @@ TEST(Tidy, OnlyProgramsAndTheLogReadTheSystemsClock) {
   }
 }
 
+// A run in virtual time repeats exactly. Commands draw the seed of a run, which they print.
+TEST(Tidy, OnlyTheLoopAndCommandsDrawFromEntropy) {
+  const std::set<std::string> commands = {"agent/lab/faults/proxy_command.cpp",
+                                          "agent/lab/guest/guest.cpp",
+                                          "agent/lab/sim/commands.cpp"};
+  for (const SourceFile& file : source_files({"store", "sync", "agent"})) {
+    for (std::size_t number = 0; number < file.lines.size(); ++number) {
+      EXPECT_TRUE(commands.contains(file.name) ||
+                  file.lines[number].find("from_entropy") == std::string::npos)
+          << file.name << ":" << number + 1 << ": use loop::make_random()";
+    }
+  }
+}
+
+// Unit tests are functions of their inputs; what needs the real system is in test/system.
+TEST(Tidy, UnitTestsUseNeitherRealTimeNorProcesses) {
+  for (const SourceFile& file : source_files({"test"})) {
+    if (!file.name.starts_with("test/unit/") || file.name == "test/unit/tidy_test.cpp") continue;
+    for (std::size_t number = 0; number < file.lines.size(); ++number) {
+      for (const char* banned : {"support/system_loop.h", "support/real_time.h", "fork()", "execv",
+                                 "posix_spawn", "std::thread", "sleep_for", "from_entropy"}) {
+        EXPECT_EQ(file.lines[number].find(banned), std::string::npos)
+            << file.name << ":" << number + 1 << ": move the test to test/system";
+      }
+    }
+  }
+}
+
 TEST(Tidy, FilesAndLinesAreShort) {
   auto folders = product;
   folders.push_back("test");

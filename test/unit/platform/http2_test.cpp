@@ -79,7 +79,7 @@ TEST(Http2, WhoFindsNoFreeStreamWaitsForOne) {
     Client client(pair.endpoint(), {.http2 = {.connections = 2}});
     std::vector<Result<Response>> opened;
     for (int i = 0; i < 4; ++i) co_await open_into(client, "/watch", soon(), opened);
-    co_await open_into(client, "/watch", SystemClock().mono() + 50ms, opened);
+    co_await open_into(client, "/watch", now(context) + 50ms, opened);
     EXPECT_EQ(opened.back().error().code, Errc::exhausted);
     EXPECT_EQ(pair.server.connections(), 2u);
     opened.pop_back();
@@ -158,7 +158,7 @@ TEST(Http2, ARequestEndsAloneWhicheverWay) {
     co_await open_into(client, "/watch", soon(), opened);
     co_await open_into(client, "/watch", soon(), opened);
     Request slow{.target = "/slow"};
-    const auto late = co_await client.send(slow, SystemClock().mono() + 20ms);
+    const auto late = co_await client.send(slow, now(context) + 20ms);
     EXPECT_EQ(late.error().code, Errc::timeout);
     // The connection is suspect after the timeout: no new requests until the server sends
     // something.

@@ -1,4 +1,4 @@
-// Our server and our client together over real sockets on loopback.
+// Our server and our client together.
 
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-MonoTime soon() { return SystemClock().mono() + 10s; }
+constexpr MonoTime soon() { return test::VirtualClock::begin + 10s; }
 
 // A stream whose pieces the test provides; it ends when told to, or waits for cancel().
 class ScriptedStream final : public BodyStream {
@@ -187,7 +187,7 @@ TEST(Http, ABlackHoleIsATimeoutAndAClosedPortIsUnavailable) {
     auto hole = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
     Client client(Endpoint{.at = {"127.0.0.1", hole->port()}});
     Request request{.target = "/"};
-    const auto late = co_await client.send(request, SystemClock().mono() + 20ms);
+    const auto late = co_await client.send(request, test::VirtualClock::begin + 20ms);
     EXPECT_EQ(late.error().code, Errc::timeout);
     hole->close();
     const auto refused = co_await client.send(request, soon());

@@ -17,7 +17,7 @@ struct Ends {
 
 asio::awaitable<void> connect_ends(Ends& ends) {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  const MonoTime deadline = SystemClock().mono() + 10s;
+  const MonoTime deadline = test::VirtualClock::begin + 10s;
   const auto listener = Listener::open(executor, {"127.0.0.1", 0}, nullptr).value();
   const HostPort at{"127.0.0.1", listener->port()};
   auto near = co_await connect(at, nullptr, deadline);

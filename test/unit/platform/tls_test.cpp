@@ -1,4 +1,4 @@
-// TLS on both sides over real sockets on loopback: which certificates are accepted, and which
+// TLS on both sides: which certificates are accepted, and which
 // errors the others give.
 
 #include <boost/asio/this_coro.hpp>
@@ -58,14 +58,14 @@ Result<std::string> ask(const ServerSettings& server_settings,
     listening.listen(std::move(listener));
     http::Client asking({.at = {host, port}, .tls = client});
     http::Request request{.target = "/"};
-    const auto answer = co_await asking.send(std::move(request), SystemClock().mono() + 10s);
+    const auto answer = co_await asking.send(std::move(request), test::VirtualClock::begin + 10s);
     if (answer) {
       outcome = answer->body;
     } else {
       outcome = fail(answer.error());
     }
     asking.forget_connections();
-    co_await listening.stop(SystemClock().mono() + 5s);
+    co_await listening.stop(test::VirtualClock::begin + 10s);
   });
   return outcome;
 }
@@ -185,16 +185,16 @@ TEST(Tls, PlainTextOnATlsPortIsAnErrorAndNotAHang) {
     http::Client to_plain({.at = {"127.0.0.1", plain_at->port()}, .tls = client});
     secure.listen(std::move(secure_at));
     plain.listen(std::move(plain_at));
-    const MonoTime deadline = SystemClock().mono() + 10s;
+    const MonoTime deadline = test::VirtualClock::begin + 10s;
     http::Request one{.target = "/"};
     const auto first = co_await to_secure.send(std::move(one), deadline);
     EXPECT_FALSE(first);
     http::Request two{.target = "/"};
     const auto second = co_await to_plain.send(std::move(two), deadline);
     EXPECT_FALSE(second);
-    EXPECT_LT(SystemClock().mono(), deadline);
-    co_await secure.stop(SystemClock().mono() + 5s);
-    co_await plain.stop(SystemClock().mono() + 5s);
+    EXPECT_LT(loop::clock_of(context.get_executor()).mono(), deadline);
+    co_await secure.stop(test::VirtualClock::begin + 10s);
+    co_await plain.stop(test::VirtualClock::begin + 10s);
   });
 }
 

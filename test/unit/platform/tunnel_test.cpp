@@ -2,13 +2,8 @@
 
 #include "platform/http/tunnel.h"
 
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/stream.hpp>
-
 #include "platform/loop/tasks.h"
 #include "test/support/echo.h"
-#include "test/support/run.h"
 #include "test/support/virtual_time.h"
 #include "test/unit/platform/http2_pair.h"
 
@@ -169,61 +164,6 @@ TEST(Tunnel, ASlowReaderHoldsTheOtherSideBack) {
   EXPECT_EQ(slow->taken, written);
   near->close();
   gate.time.complete(tasks.join());
-}
-
-// Says something, ends its side twice, and reads to the end.
-asio::awaitable<void> end_first(net::Listener& at, Bytes& heard) {
-  auto pending = co_await at.accept();
-  auto made = co_await (*pending)->establish(MonoTime::max());
-  const ConnPtr connection = *std::move(made);
-  (void)co_await connection->write("said");
-  connection->shutdown_write();
-  connection->shutdown_write();  // a second call has no effect
-  co_await Gate::read_until(connection, "", heard);
-}
-
-// Reads to the end and replies. OpenSSL alone shows how the end was told.
-asio::awaitable<boost::system::error_code> reply_at_end(std::uint16_t port, Bytes& heard) {
-  namespace ssl = boost::asio::ssl;
-  using boost::asio::ip::tcp;
-  const auto tls = tls::Context::for_client({.ca_pem = authority().certificate_pem()}).value();
-  boost::system::error_code ec;
-  tcp::socket socket(co_await asio::this_coro::executor);
-  const tcp::endpoint at(boost::asio::ip::make_address("127.0.0.1"), port);
-  co_await socket.async_connect(at, loop::into(ec));
-  ssl::stream<tcp::socket> stream(std::move(socket), tls->native());
-  co_await stream.async_handshake(ssl::stream_base::client, loop::into(ec));
-  std::array<char, 100> buffer{};
-  while (!ec) {
-    const auto space = boost::asio::buffer(buffer);
-    const std::size_t count = co_await stream.async_read_some(space, loop::into(ec));
-    heard.append(buffer.data(), count);
-  }
-  boost::system::error_code ignored;
-  const Bytes reply = "still here";
-  co_await boost::asio::async_write(stream, boost::asio::buffer(reply), loop::into(ignored));
-  stream.next_layer().shutdown(tcp::socket::shutdown_send, ignored);
-  co_return ec;
-}
-
-// In TLS, an orderly end (close_notify) differs from a cut connection. Our server must send it.
-// Over a real socket, because a Connection does not tell the two apart.
-TEST(Tunnel, TheEndOfOneSideIsToldInTls) {
-  test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const auto listener =
-        net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, server_tls({"http/1.1"}))
-            .value();
-    loop::Tasks tasks(context.get_executor());
-    Bytes to_server;
-    Bytes to_client;
-    tasks.spawn("server", end_first(*listener, to_server));
-    const auto end = co_await reply_at_end(listener->port(), to_client);
-    co_await tasks.join();
-    EXPECT_EQ(to_client, "said");
-    EXPECT_EQ(end, boost::asio::error::eof)
-        << end.message() << ": a cut connection gives another error";
-    EXPECT_EQ(to_server, "still here<end>");
-  });
 }
 
 }  // namespace

@@ -50,14 +50,15 @@ json::value TestResponse::json() const {
 json::object TestResponse::object() const { return json::parse(body).as_object(); }
 
 ApiServerFixture::ApiServerFixture(agent::lab::ApiServerOptions options)
-    : clock_(start()), options_(std::move(options)) {
+    : options_(std::move(options)) {
+  time_.clock().jump_wall(start() - time_.clock().wall());
   options_.data = dir_.path() / "data";
   options_.address = "192.0.2.2:6443";
   open();
 }
 
 void ApiServerFixture::open() {
-  auto server = agent::lab::ApiServer::open(context_.get_executor(), clock_, Random(7), options_);
+  auto server = agent::lab::ApiServer::open(time_.executor(), time_.clock(), Random(7), options_);
   CHECK(server.has_value());
   server_ = *std::move(server);
 }
@@ -84,9 +85,8 @@ TestResponse ApiServerFixture::ask(const TestRequest& test_request) {
   if (!test_request.token.empty())
     request.headers.set("Authorization", "Bearer " + test_request.token);
   std::optional<http::Response> response;
-  asio::co_spawn(context_, call(server_->handler(), std::move(request), &response), rethrow);
-  context_.restart();
-  context_.poll();
+  asio::co_spawn(time_.context(), call(server_->handler(), std::move(request), &response), rethrow);
+  time_.settle();
   CHECK(response.has_value());
   return TestResponse{response->status, std::move(response->headers), std::move(response->body),
                       std::move(response->stream)};
@@ -95,14 +95,12 @@ TestResponse ApiServerFixture::ask(const TestRequest& test_request) {
 std::vector<std::string> ApiServerFixture::lines_now(const TestResponse& response) {
   std::vector<std::string> lines;
   std::optional<Result<std::string>> piece;
-  asio::co_spawn(context_, read_piece(response.stream, &piece), rethrow);
-  context_.restart();
-  context_.poll();
+  asio::co_spawn(time_.context(), read_piece(response.stream, &piece), rethrow);
+  time_.settle();
   if (!piece) {
     // No line is available: stop the pending read.
     response.stream->cancel();
-    context_.restart();
-    context_.poll();
+    time_.settle();
     return lines;
   }
   if (!*piece) return lines;
@@ -115,13 +113,11 @@ std::vector<std::string> ApiServerFixture::lines_now(const TestResponse& respons
 void ApiServerFixture::drain(TestResponse& response) {
   for (;;) {
     std::optional<Result<std::string>> piece;
-    asio::co_spawn(context_, read_piece(response.stream, &piece), rethrow);
-    context_.restart();
-    context_.poll();
+    asio::co_spawn(time_.context(), read_piece(response.stream, &piece), rethrow);
+    time_.settle();
     for (int seconds = 0; !piece && seconds < 3 * 3600; ++seconds) {
       advance(std::chrono::seconds(1));
-      context_.restart();
-      context_.poll();
+      time_.settle();
     }
     CHECK(piece.has_value());
     if (!*piece || (*piece)->empty()) return;
@@ -130,7 +126,7 @@ void ApiServerFixture::drain(TestResponse& response) {
 }
 
 void ApiServerFixture::advance(Duration by) {
-  clock_.advance(by);
+  time_.run(by);
   server_->tick();
 }
 

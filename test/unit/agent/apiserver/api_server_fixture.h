@@ -1,8 +1,7 @@
-// The lab's API server without a socket, with a manual clock.
+// The lab's API server without a socket, in virtual time.
 
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 #include <memory>
 #include <string>
@@ -10,24 +9,9 @@
 
 #include "agent/lab/apiserver/apiserver.h"
 #include "test/support/scratch_dir.h"
-#include "test/support/system_loop.h"
+#include "test/support/virtual_time.h"
 
 namespace holdfast::test {
-
-class ManualClock final : public Clock {
- public:
-  explicit ManualClock(WallTime start) : wall_(start) {}
-  [[nodiscard]] MonoTime mono() const override { return mono_; }
-  [[nodiscard]] WallTime wall() const override { return wall_; }
-  void advance(Duration by) {
-    mono_ += by;
-    wall_ += by;
-  }
-
- private:
-  MonoTime mono_ = MonoTime(std::chrono::hours(1));
-  WallTime wall_;
-};
 
 struct TestRequest {
   std::string method = "GET";
@@ -84,14 +68,13 @@ class ApiServerFixture {
   boost::json::object remove(const std::string& target, const std::string& body = {});
 
   agent::lab::ApiServer& server() { return *server_; }
-  ManualClock& clock() { return clock_; }
+  VirtualClock& clock() { return time_.clock(); }
 
  private:
   void open();
 
   ScratchDir dir_;
-  SystemLoop context_;
-  ManualClock clock_;
+  VirtualTime time_;
   agent::lab::ApiServerOptions options_;
   std::unique_ptr<agent::lab::ApiServer> server_;
 };

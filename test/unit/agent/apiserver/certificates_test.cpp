@@ -7,7 +7,7 @@
 #include "platform/tls/jws.h"
 #include "platform/tls/signer.h"
 #include "sync/wire/read.h"
-#include "test/support/system_loop.h"
+#include "test/support/virtual_time.h"
 #include "test/unit/agent/apiserver/api_server_fixture.h"
 
 namespace holdfast::agent::lab {
@@ -255,8 +255,8 @@ TEST_F(CertificatesTest, ABadAuthorityIsRefusedAtTheStart) {
   bad.authority->key_pem = tls::make_key_pem();
   const test::ScratchDir dir;
   bad.data = dir.path();
-  test::SystemLoop context;
-  const auto opened = ApiServer::open(context.get_executor(), rig_.clock(), Random(1), bad);
+  test::VirtualTime time;
+  const auto opened = ApiServer::open(time.executor(), rig_.clock(), Random(1), bad);
   ASSERT_FALSE(opened);
   EXPECT_TRUE(opened.error().what.starts_with("authority: ")) << opened.error().what;
 }

@@ -6,6 +6,7 @@
 #include "platform/fs/file.h"
 #include "platform/tls/signer.h"
 #include "test/support/scratch_dir.h"
+#include "test/support/virtual_time.h"
 
 namespace holdfast::agent::lab {
 namespace {
@@ -28,7 +29,7 @@ class ServeKubeconfig : public ::testing::Test {
   }
 
   test::ScratchDir scratch_;
-  SystemClock clock_;
+  test::VirtualClock clock_;
   KubeconfigAccess access_{.listener = {"127.0.0.1", 7443}, .ca_pem = {}};
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-MonoTime soon() { return SystemClock().mono() + 5s; }
+constexpr MonoTime soon() { return test::VirtualClock::begin + 5min; }
 
 asio::awaitable<std::string> ask(ApiClient& client, const char* authorization = "") {
   ApiRequest request{.target = "/who", .authorization = authorization};
@@ -22,7 +22,7 @@ asio::awaitable<std::string> ask(ApiClient& client, const char* authorization = 
 
 TEST(ApiClientIdentity, IsSwappedWhileAWatchGoesOn) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("first"), clock, "test").value();
     EXPECT_EQ(co_await ask(*client), "first/");
@@ -46,7 +46,7 @@ TEST(ApiClientIdentity, IsSwappedWhileAWatchGoesOn) {
 
 TEST(ApiClientIdentity, IsNotOnTheConnectionsOfOthers) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
     EXPECT_EQ(co_await ask(*client), "node/");
@@ -62,7 +62,7 @@ TEST(ApiClientIdentity, IsNotOnTheConnectionsOfOthers) {
 
 TEST(ApiClientIdentity, NothingLeavesWhileItIsHeld) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access(""), clock, "test").value();
     client->hold("no certificate yet");
@@ -86,7 +86,7 @@ class Observed final : public UplinkObserver {
 
 TEST(UplinkIdentity, ARefusalOfOurOwnCredentialsIsNoAnswer) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     Random random(1);
     test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
@@ -113,7 +113,7 @@ TEST(UplinkIdentity, ARefusalOfOurOwnCredentialsIsNoAnswer) {
 
 TEST(UplinkIdentity, ACallerWithACertificateAloneIsNotPassedOn) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     Random random(1);
     test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
@@ -140,7 +140,7 @@ ApiRequest large(bool may_be_large = true) {
 
 TEST(ApiClientCompression, GivesPlainBodiesAndCountsThoseOnTheWire) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     test::CallerEchoServer server(context);
     const auto client = ApiClient::make(server.access("node"), clock, "test").value();
     const std::string expected(200UL << 10, 'x');
@@ -171,7 +171,7 @@ TEST(ApiClientCompression, GivesPlainBodiesAndCountsThoseOnTheWire) {
 
 TEST(ApiClientCompression, RefusesMoreThanItsLimitHoweverSmallOnTheWire) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     test::CallerEchoServer server(context);
     http::ClientLimits limits;
     limits.reader.body_bytes = 100UL << 10;

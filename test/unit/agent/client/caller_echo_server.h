@@ -11,6 +11,7 @@
 #include "platform/loop/event.h"
 #include "platform/loop/timer.h"
 #include "test/support/certificates.h"
+#include "test/support/virtual_time.h"
 
 namespace holdfast::test {
 
@@ -66,7 +67,7 @@ class CallerEchoServer {
     return made;
   }
 
-  asio::awaitable<void> stop() { return server_.stop(SystemClock().mono() + 5s); }
+  asio::awaitable<void> stop() { return server_.stop(VirtualClock::begin + 5min); }
 
   std::shared_ptr<TwoPieces> stream;
   std::uint16_t port = 0;

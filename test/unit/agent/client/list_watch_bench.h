@@ -73,7 +73,7 @@ struct Script final : ListWatchSource {
     answers.push_back(std::move(response));
   }
   asio::awaitable<bool> wait_until_asked(std::size_t count) {
-    const MonoTime deadline = SystemClock().mono() + 10s;
+    const MonoTime deadline = loop::clock_of(executor).mono() + 10s;
     while (asked.size() < count) {
       const bool notified = co_await changed.wait_until(deadline);
       if (!notified) co_return false;
@@ -112,7 +112,9 @@ inline std::string event(const std::string& type, const std::string& object) {
 // Runs a list-watch that ends after a given number of requests.
 struct Bench {
   explicit Bench(asio::io_context& context)
-      : script(context.get_executor()), tasks(context.get_executor()) {}
+      : clock(loop::clock_of(context.get_executor())),
+        script(context.get_executor()),
+        tasks(context.get_executor()) {}
 
   void start() { start(notes); }
   void start(ListWatchSink& sink) {
@@ -140,7 +142,7 @@ struct Bench {
   bool ask_protobuf = false;
   bool by_page = false;
   Duration gather{};
-  SystemClock clock;
+  const Clock& clock;
   Random random{1};
   Script script;
   Notes notes;

@@ -26,6 +26,7 @@ class Stage {
  public:
   Stage(asio::io_context& context, std::vector<Answer> answers)
       : answers_(std::move(answers)),
+        clock_(loop::clock_of(context.get_executor())),
         server_(context.get_executor(), {},
                 [this](const http::Request& request) { return answer(request); }) {
     auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
@@ -40,7 +41,7 @@ class Stage {
   asio::awaitable<lifecycle::Outcome> perform(lifecycle::Effect effect) {
     return writer_->perform(std::move(effect));
   }
-  asio::awaitable<void> stop() { return server_.stop(SystemClock().mono() + 5s); }
+  asio::awaitable<void> stop() { return server_.stop(test::VirtualClock::begin + 5min); }
 
   Lines asked;  // "DELETE /api/v1/..."
 
@@ -57,8 +58,8 @@ class Stage {
   }
 
   std::vector<Answer> answers_;
+  const Clock& clock_;
   http::Server server_;
-  SystemClock clock_;
   Random random_{1};
   lifecycle::Options options_;
   std::unique_ptr<ApiClient> client_;

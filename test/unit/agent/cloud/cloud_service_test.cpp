@@ -51,8 +51,8 @@ TEST(CloudService, AnAutonomousNodeKeepsItsPods) {
 // Uses the default rate limits.
 TEST(CloudService, ManyLostNodesAreAllMarkedWithinASecond) {
   Cluster cluster;
-  constexpr int all = 400;
-  constexpr int lost = 120;
+  constexpr int all = 200;
+  constexpr int lost = 60;
   for (int index = 0; index < all; ++index) cluster.add_node("n" + std::to_string(index));
   const auto replica = cluster.replica();
   cluster.time.run(30s);

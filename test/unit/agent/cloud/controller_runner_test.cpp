@@ -32,7 +32,7 @@ void set(LifecycleRunner& runner, const sync::Node& node) {
 
 TEST(ControllerRunner, NothingIsWrittenBeforeAllIsKnown) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     FakePerformer performer(context.get_executor());
     lifecycle::Controller machine(lifecycle::Options{});
     LifecycleRunner runner(context.get_executor(), machine, performer, clock);
@@ -54,7 +54,7 @@ TEST(ControllerRunner, NothingIsWrittenBeforeAllIsKnown) {
 
 TEST(ControllerRunner, OutcomesComeBackToTheMachine) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     FakePerformer performer(context.get_executor());
     performer.error = Errc::unavailable;
     lifecycle::Options options;
@@ -76,7 +76,7 @@ TEST(ControllerRunner, OutcomesComeBackToTheMachine) {
 
 TEST(ControllerRunner, PausedItMakesNoDecisions) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     FakePerformer performer(context.get_executor());
     lifecycle::Controller machine(lifecycle::Options{});
     LifecycleRunner runner(context.get_executor(), machine, performer, clock);

@@ -111,27 +111,27 @@ TEST(EffectQueue, AnExceptionFreesTheSlotAndTheObject) {
 }
 
 TEST(EffectQueue, AnEffectMayEndAfterTheQueue) {
-  test::SystemLoop context;
-  FakePerformer performer(context.get_executor());
+  test::VirtualTime time;
+  FakePerformer performer(time.executor());
   performer.hold();
   {
-    Queue queue(context.get_executor(), performer, ignore, {.at_once = 1});
+    Queue queue(time.executor(), performer, ignore, {.at_once = 1});
     queue.add({taint("a"), taint("b")});
-    (void)context.poll();
+    time.settle();
   }
   performer.release();
-  (void)context.poll();
+  time.settle();
   EXPECT_EQ(performer.asked.size(), 1u);
 }
 
 TEST(EffectQueue, AnEffectThatHasNotBegunEndsWithTheQueue) {
-  test::SystemLoop context;
-  FakePerformer performer(context.get_executor());
+  test::VirtualTime time;
+  FakePerformer performer(time.executor());
   {
-    Queue queue(context.get_executor(), performer, ignore, {.at_once = 1});
+    Queue queue(time.executor(), performer, ignore, {.at_once = 1});
     queue.add({taint("a"), taint("b")});
   }
-  (void)context.poll();
+  time.settle();
   EXPECT_TRUE(performer.asked.empty());
 }
 
@@ -142,7 +142,7 @@ TEST(EffectQueue, StopCutsOffWhatDoesNotEnd) {
     Queue queue(context.get_executor(), performer, ignore, {.at_once = 1});
     queue.add({taint("a"), taint("b")});
     co_await performer.wait_for(1);
-    co_await queue.stop(SystemClock().mono());
+    co_await queue.stop(test::VirtualClock::begin);
     EXPECT_EQ(performer.asked.size(), 1u);
     EXPECT_EQ(performer.answered, 0u);
   });

@@ -34,9 +34,9 @@ struct Health {
 };
 
 TEST(Endpoints, AnswerAsUpstreamDoes) {
-  test::SystemLoop context;
+  test::VirtualTime time;
   Health health;
-  Endpoints endpoints(context.get_executor(), health.pages());
+  Endpoints endpoints(time.executor(), health.pages());
   const auto get = [&endpoints](const char* target) {
     const http::Request request{.target = target};
     const http::Response response = endpoints.answer(request);
@@ -64,10 +64,10 @@ std::unique_ptr<net::Listener> taken(asio::io_context& context) {
 }
 
 TEST(Endpoints, APortThatIsTakenIsNamed) {
-  test::SystemLoop context;
+  test::VirtualTime time;
   Health health;
-  const auto other = taken(context);
-  Endpoints endpoints(context.get_executor(), health.pages());
+  const auto other = taken(time.context());
+  Endpoints endpoints(time.executor(), health.pages());
   const Status listening = endpoints.listen({.secure_port = other->port()});
   ASSERT_FALSE(listening);
   EXPECT_EQ(listening.error().what, "--secure-port: listen on 127.0.0.1:" +
@@ -75,9 +75,9 @@ TEST(Endpoints, APortThatIsTakenIsNamed) {
 }
 
 TEST(Endpoints, NothingIsServedAtPortZero) {
-  test::SystemLoop context;
+  test::VirtualTime time;
   Health health;
-  Endpoints endpoints(context.get_executor(), health.pages());
+  Endpoints endpoints(time.executor(), health.pages());
   EXPECT_TRUE(endpoints.listen({.secure_port = 0}));
   EXPECT_EQ(endpoints.port(), 0);
 }
@@ -105,7 +105,7 @@ TEST(Endpoints, ServeTlsWithACertificate) {
     to.tls = tls::Context::for_client(trust).value();
     http::Client client(to);
     http::Request request{.target = "/healthz"};
-    const MonoTime deadline = SystemClock().mono() + 10s;
+    const MonoTime deadline = test::VirtualClock::begin + 5min;
     const auto response = co_await client.send(std::move(request), deadline);
     EXPECT_TRUE(response && response->body == "ok");
     co_await endpoints.stop(deadline);
@@ -113,12 +113,12 @@ TEST(Endpoints, ServeTlsWithACertificate) {
 }
 
 TEST(Endpoints, ACertificateThatIsNoneIsRefused) {
-  test::SystemLoop context;
+  test::VirtualTime time;
   const test::ScratchDir scratch;
   const std::string file = scratch.path() / "file";
   std::ofstream(file) << "nonsense";
   Health health;
-  Endpoints endpoints(context.get_executor(), health.pages());
+  Endpoints endpoints(time.executor(), health.pages());
   EXPECT_FALSE(endpoints.listen({.tls_cert_file = file, .tls_private_key_file = file}));
   EXPECT_FALSE(endpoints.listen({.tls_cert_file = file + "2", .tls_private_key_file = file}));
 }

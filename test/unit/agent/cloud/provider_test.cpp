@@ -23,7 +23,7 @@ TEST(Provider, AsksByNameAndIdAndBelievesOnlyTwoAnswers) {
     const std::string url =
         "http://127.0.0.1:" + std::to_string(listener->port()) + "/nodes/{name}?id={providerID}";
     server.listen(std::move(listener));
-    const SystemClock clock;
+    const Clock& clock = loop::clock_of(context.get_executor());
     const auto provider = Provider::make(url, clock).value();
 
     const std::string name = "a";
@@ -42,14 +42,14 @@ TEST(Provider, AsksByNameAndIdAndBelievesOnlyTwoAnswers) {
     }
     const auto nameless = co_await provider->exists(name, none);
     EXPECT_EQ(nameless.error().code, Errc::invalid);
-    co_await server.stop(SystemClock().mono() + 5s);
+    co_await server.stop(test::VirtualClock::begin + 5min);
     const auto closed = co_await provider->exists(name, id);
     EXPECT_FALSE(closed.has_value());
   });
 }
 
 TEST(Provider, BadUrlsAreRefusedWithTheReason) {
-  const SystemClock clock;
+  const test::VirtualClock clock;
   const struct {
     const char* url;
     const char* why;

@@ -84,7 +84,8 @@ std::set<Right> all_rights() {
 class Recorder {
  public:
   explicit Recorder(asio::io_context& context)
-      : api_(lab::ApiServer::open(context.get_executor(), clock_, Random(1),
+      : clock_(loop::clock_of(context.get_executor())),
+        api_(lab::ApiServer::open(context.get_executor(), clock_, Random(1),
                                   {.data = scratch_.path() / "data", .controllers = false})
                  .value()),
         server_(
@@ -113,7 +114,7 @@ class Recorder {
 
   asio::awaitable<void> stop() {
     api_->stop();
-    co_await server_.stop(SystemClock().mono() + 5s);
+    co_await server_.stop(test::VirtualClock::begin + 5min);
   }
 
   std::set<Right> asked;
@@ -133,7 +134,7 @@ class Recorder {
     return api_->handler()(request);
   }
 
-  SystemClock clock_;
+  const Clock& clock_;
   test::ScratchDir scratch_;
   std::unique_ptr<lab::ApiServer> api_;
   http::Server server_;
@@ -197,7 +198,7 @@ asio::awaitable<void> give_to_schedule(Recorder& recorder) {
 // Makes holdfast-cloud send every kind of request. Returns the rights that the requests need.
 asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   Recorder recorder(context);
-  const SystemClock clock;
+  const Clock& clock = loop::clock_of(context.get_executor());
   const std::string node_uid = co_await recorder.create(
       "/api/v1/nodes", R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"a"}})");
   std::string uid = co_await recorder.create(
@@ -218,10 +219,10 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   settings.controllers = {"*", "scheduler"};
   auto daemon = CloudService::make(context.get_executor(), settings, clock).value();
   EXPECT_TRUE(daemon->start());
-  const MonoTime limit = SystemClock().mono() + 20s;
+  const MonoTime limit = clock.mono() + 20s;
   const Right last_watch{"watch", "apps", "daemonsets"};
   while (!(daemon->lifecycle().has_started() && recorder.asked.contains(last_watch)) &&
-         SystemClock().mono() < limit) {
+         clock.mono() < limit) {
     co_await loop::wait_for(10ms);
   }
   co_await give_to_schedule(recorder);
@@ -230,7 +231,7 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   const Right event{"create", "events.k8s.io", "events", "default"};
   while (!(recorder.asked.contains(deletion) && recorder.asked.contains(binding) &&
            recorder.asked.contains(event)) &&
-         SystemClock().mono() < limit) {
+         clock.mono() < limit) {
     co_await loop::wait_for(10ms);
   }
   for (lifecycle::Effect& effect : samples({"default", "p", std::move(uid)}, node_uid)) {
@@ -239,7 +240,7 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
     const bool refused = outcome.error == Errc::denied || outcome.error == Errc::unavailable;
     EXPECT_FALSE(refused) << "effect " << kind;
   }
-  co_await daemon->stop(SystemClock().mono() + 5s);
+  co_await daemon->stop(test::VirtualClock::begin + 5min);
   co_await recorder.stop();
   co_return recorder.asked;
 }

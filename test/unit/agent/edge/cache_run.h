@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/edge/cache/scopes.h"
+#include "platform/loop/clock.h"
 #include "store/recover.h"
 #include "test/support/run.h"
 #include "test/support/scratch_dir.h"
@@ -45,7 +46,8 @@ struct Agent {
       : Agent(context, dir, CacheLimits{.scopes = scopes_max}) {}
   Agent(asio::io_context& context, const std::filesystem::path& dir, const CacheLimits& limits,
         const std::string& vfs = "")
-      : database(store::open_or_rebuild(dir / "cache.db", options(vfs), store::cache_schema(), {})
+      : clock(loop::clock_of(context.get_executor())),
+        database(store::open_or_rebuild(dir / "cache.db", options(vfs), store::cache_schema(), {})
                      .value()
                      .database),
         scopes(context.get_executor(), database, clock, limits) {
@@ -58,7 +60,7 @@ struct Agent {
     return options;
   }
 
-  SystemClock clock;
+  const Clock& clock;
   store::Database database;
   Scopes scopes;
 };

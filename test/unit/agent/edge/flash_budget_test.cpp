@@ -7,7 +7,7 @@
 #include "sync/wire/protobuf/frames.h"
 #include "sync/wire/protobuf/header.h"
 #include "test/support/fault_vfs.h"
-#include "test/support/system_loop.h"
+#include "test/support/virtual_time.h"
 #include "test/unit/agent/edge/cache_run.h"
 #include "test/unit/agent/edge/replay/recording.h"
 
@@ -75,7 +75,7 @@ class FlashBudget : public testing::TestWithParam<int> {
  protected:
   FlashBudget() {
     test::follow({.within = "cache.db"});
-    run_.emplace(context_, dir_.path(), CacheLimits{}, "fault");
+    run_.emplace(time_.context(), dir_.path(), CacheLimits{}, "fault");
     scope_ = run_->scopes.open(node_pods).value();
     sync::watch::WatchCache::Objects resident;
     for (int pod = 0; pod < 10; ++pod) resident[name_of(pod)] = object_of(pod, life_[3].bytes);
@@ -137,7 +137,7 @@ class FlashBudget : public testing::TestWithParam<int> {
 
   const std::vector<Moment> life_ = recorded_life();
   const test::ScratchDir dir_;
-  test::SystemLoop context_;
+  test::VirtualTime time_;
   std::optional<Agent> run_;
   ScopePtr scope_;
   sync::objects::Version version_ = 1000;

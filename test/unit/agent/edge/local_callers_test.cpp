@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "test/support/scratch_dir.h"
+#include "test/support/virtual_time.h"
 
 namespace holdfast::agent {
 namespace {
@@ -49,7 +50,7 @@ class LocalCallersTest : public testing::Test {
   }
 
   EdgeOptions options_;
-  SystemClock clock_;
+  test::VirtualClock clock_;
 
  private:
   test::ScratchDir dir_;

@@ -18,9 +18,13 @@ const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-le
 
 // A wall clock that the test sets.
 struct JumpingClock final : Clock {
-  [[nodiscard]] MonoTime mono() const override { return SystemClock().mono(); }
+  explicit JumpingClock(const Clock& loops) : loops_(loops) {}
+  [[nodiscard]] MonoTime mono() const override { return loops_.mono(); }
   [[nodiscard]] WallTime wall() const override { return now; }
   WallTime now = WallTime(std::chrono::hours(500'000));
+
+ private:
+  const Clock& loops_;
 };
 
 struct LeaseServer {
@@ -83,7 +87,7 @@ struct LeaseServer {
 TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     LeaseServer cloud(context);
-    JumpingClock clock;
+    JumpingClock clock(loop::clock_of(context.get_executor()));
     Random random(1);
     ClusterAccess access;
     access.server = {"127.0.0.1", cloud.port};
@@ -135,7 +139,7 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     EXPECT_TRUE(renewed);
     EXPECT_GT(cloud.last_renewal, last);
     client->forget_connections();
-    co_await cloud.server.stop(SystemClock().mono() + 5s);
+    co_await cloud.server.stop(test::VirtualClock::begin + 5min);
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_FALSE(renewed);
   });

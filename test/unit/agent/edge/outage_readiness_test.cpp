@@ -7,7 +7,7 @@
 
 #include "agent/ctl/show.h"
 #include "agent/ctl/source.h"
-#include "test/support/system_loop.h"
+#include "test/support/virtual_time.h"
 #include "test/unit/agent/edge/cache_run.h"
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
@@ -71,11 +71,11 @@ std::string listed(const Result<NodeReadiness>& node) {
 class OutageReadinessTest : public testing::Test {
  protected:
   test::ScratchDir dir_;
-  test::SystemLoop context_;
+  test::VirtualTime time_;
 };
 
 TEST_F(OutageReadinessTest, ReadsWhatTheScopesHold) {
-  Agent run(context_, dir_.path());
+  Agent run(time_.context(), dir_.path());
   const WallTime now = run.clock.wall();
   EXPECT_EQ(listed(check_node_readiness(run.scopes, now)),
             "the node's list of pods was never received");
@@ -105,7 +105,7 @@ TEST_F(OutageReadinessTest, ReadsWhatTheScopesHold) {
 }
 
 TEST_F(OutageReadinessTest, AnotherOwnersCacheIsOfNoUse) {
-  Agent run(context_, dir_.path());
+  Agent run(time_.context(), dir_.path());
   fill_node(run);
   store::ScopeKey theirs = scope_of("configmaps");
   theirs.owner = "somebody";
@@ -121,16 +121,14 @@ asio::awaitable<void> ask_ready(Source& source, Result<std::string>& told) {
 
 TEST_F(OutageReadinessTest, HoldfastctlReadsADeadAgentsFiles) {
   {
-    Agent run(context_, dir_.path());
+    Agent run(time_.context(), dir_.path());
     fill_node(run);
     ASSERT_TRUE(run.scopes.flush());
   }
-  const SystemClock clock;
-  const auto source = open_source(dir_.path().string(), "", clock).value();
+  const auto source = open_source(dir_.path().string(), "", time_.clock()).value();
   Result<std::string> told = fail(Errc::cancelled, "");
-  asio::co_spawn(context_, ask_ready(*source, told), asio::detached);
-  context_.restart();
-  context_.run();
+  asio::co_spawn(time_.context(), ask_ready(*source, told), asio::detached);
+  time_.finish();
   ASSERT_TRUE(told) << told.error().what;
   const auto text = show_ready(*told);
   ASSERT_TRUE(text) << text.error().what << *told;

@@ -1,6 +1,6 @@
 // The limits of the agent's cache, for all owners together and for each of them.
 
-#include "test/support/system_loop.h"
+#include "test/support/virtual_time.h"
 #include "test/unit/agent/edge/cache_run.h"
 
 namespace holdfast::agent::cached {
@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 
 TEST(Scopes, TheirNumberIsLimited) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  Agent run(context, dir.path(), 1);
+  test::VirtualTime time;
+  Agent run(time.context(), dir.path(), 1);
   ASSERT_TRUE(run.scopes.open(pods));
   EXPECT_TRUE(run.scopes.open(pods)) << "opening it again is not counted";
   const auto more = run.scopes.open(configmaps);
@@ -34,8 +34,8 @@ std::size_t count(const Scopes& scopes, const std::string& owner) {
 
 TEST(Scopes, AnOwnerHasHisQuotaAndTheNodeAlwaysHasRoom) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  Agent run(context, dir.path(), 40);
+  test::VirtualTime time;
+  Agent run(time.context(), dir.path(), 40);
   std::size_t dropped = 0;
   run.scopes.on_drop([&dropped](const LocalScope& scope) {
     EXPECT_TRUE(scope.is_detached());
@@ -54,8 +54,8 @@ TEST(Scopes, AnOwnerHasHisQuotaAndTheNodeAlwaysHasRoom) {
 
 TEST(Scopes, AtTheLimitTheNodesLeastNeededScopeGoesFirst) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  Agent run(context, dir.path(), 5);
+  test::VirtualTime time;
+  Agent run(time.context(), dir.path(), 5);
   const auto named = [](const char* name) {
     store::ScopeKey key = of("node", 1);
     key.field_selector = std::string("metadata.name=") + name;
@@ -82,8 +82,8 @@ TEST(Scopes, AtTheLimitTheNodesLeastNeededScopeGoesFirst) {
 
 TEST(Scopes, TheLeastRecentlyUsedOfAnOwnerGoesFirstAndNeverAWatchedOne) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  Agent run(context, dir.path(), 6);
+  test::VirtualTime time;
+  Agent run(time.context(), dir.path(), 6);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(run.scopes.open(of("token:a", i)));
   const ScopePtr first = run.scopes.find(of("token:a", 0));
   const ScopePtr second = run.scopes.find(of("token:a", 1));
@@ -101,12 +101,12 @@ sync::watch::CachedObject large(std::size_t bytes, sync::objects::Version versio
 
 TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
+  test::VirtualTime time;
   const CacheLimits limits{.foreign = {.bytes = 20'000},
                            .memory_bytes = 100'000,
                            .scope_bytes = 60'000,
                            .scope_objects = 10};
-  Agent run(context, dir.path(), limits);
+  Agent run(time.context(), dir.path(), limits);
   const auto fill = [&run](const store::ScopeKey& where, std::size_t bytes, int version) {
     sync::watch::WatchCache::Objects all;
     all[key("a")] = large(bytes, static_cast<sync::objects::Version>(version));
@@ -142,16 +142,16 @@ TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
 
 TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
+  test::VirtualTime time;
   {
-    Agent run(context, dir.path());
+    Agent run(time.context(), dir.path());
     for (const store::ScopeKey& each : {of("token:a", 1), of("node", 1), of("node", 2)}) {
       sync::watch::WatchCache::Objects all;
       all[key("a")] = large(each.namespace_name == "ns2" ? 90'000 : 10'000, 5);
       EXPECT_TRUE(run.scopes.replace(*run.scopes.open(each).value(), std::move(all), 5, pod_kind));
     }
   }
-  Agent run(context, dir.path(), CacheLimits{.memory_bytes = 15'000, .scope_bytes = 50'000});
+  Agent run(time.context(), dir.path(), CacheLimits{.memory_bytes = 15'000, .scope_bytes = 50'000});
   EXPECT_EQ(count(run.scopes, "node"), 1u);
   EXPECT_TRUE(run.scopes.find(of("node", 1))->cache().complete());
   EXPECT_EQ(count(run.scopes, "token:a"), 0u);
@@ -159,27 +159,27 @@ TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
 
 TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
+  test::VirtualTime time;
   const auto fill = [](Scopes& scopes, const store::ScopeKey& which) {
     sync::watch::WatchCache::Objects all;
     all[key("a")] = large(10'000, 5);
     EXPECT_TRUE(scopes.replace(*scopes.open(which).value(), std::move(all), 5, pod_kind));
   };
   {
-    Agent run(context, dir.path());
+    Agent run(time.context(), dir.path());
     for (const char* owner : {"token:a", "token:b", "token:c", "node"}) {
       for (int i = 0; i < 8; ++i) fill(run.scopes, of(owner, i));
     }
   }
   {
-    Agent run(context, dir.path(), CacheLimits{.scopes = 20, .foreign = {.scopes = 4}});
+    Agent run(time.context(), dir.path(), CacheLimits{.scopes = 20, .foreign = {.scopes = 4}});
     EXPECT_EQ(count(run.scopes, "node"), 8u);
     for (const char* owner : {"token:a", "token:b", "token:c"}) {
       EXPECT_LE(count(run.scopes, owner), 4u);
     }
     EXPECT_EQ(run.scopes.all().size(), 18u) << "foreign owners may have half of all";
   }
-  Agent run(context, dir.path(),
+  Agent run(time.context(), dir.path(),
             CacheLimits{.foreign = {.bytes = 35'000}, .memory_bytes = 150'000});
   EXPECT_EQ(count(run.scopes, "node"), 8u);
   EXPECT_LE(run.scopes.memory_bytes(), 150'000u);
@@ -191,8 +191,8 @@ TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
 // Local writes in foreign scopes are only copies: the outbox keeps the writes.
 TEST(Scopes, ForeignScopesWithLocalWritesMakeRoomForTheNode) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  Agent run(context, dir.path(), 4);
+  test::VirtualTime time;
+  Agent run(time.context(), dir.path(), 4);
   for (int i = 0; i < 2; ++i) {
     const ScopePtr scope = run.scopes.open(of("token:a", i)).value();
     EXPECT_TRUE(run.scopes.replace(*scope, objects({{"a", 4}}), 5, pod_kind));

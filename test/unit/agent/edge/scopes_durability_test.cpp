@@ -6,7 +6,7 @@
 
 #include "agent/edge/answers/watch_stream.h"
 #include "test/support/fault_vfs.h"
-#include "test/support/system_loop.h"
+#include "test/support/virtual_time.h"
 #include "test/unit/agent/edge/cache_run.h"
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
@@ -30,7 +30,7 @@ class ScopesDurability : public testing::Test {
       }
     }
     test::lose_unsynced(copy.path() / "cache.db", test::Lost::both);
-    Agent agent(context_, copy.path());
+    Agent agent(time_.context(), copy.path());
     return shown(agent.scopes.find(which));
   }
 
@@ -41,19 +41,19 @@ class ScopesDurability : public testing::Test {
       std::error_code missing;
       std::filesystem::copy_file(dir_.path() / name, copy.path() / name, missing);
     }
-    Agent agent(context_, copy.path());
+    Agent agent(time_.context(), copy.path());
     return shown(agent.scopes.find(which));
   }
 
   static std::int64_t syncs() { return test::fault_counts().syncs; }
 
   test::ScratchDir dir_;
-  test::SystemLoop context_;
+  test::VirtualTime time_;
 };
 
 TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {
   test::follow({.keep_synced = true});
-  Agent run(context_, dir_.path(), CacheLimits{}, "fault");
+  Agent run(time_.context(), dir_.path(), CacheLimits{}, "fault");
   const ScopePtr scope = run.scopes.open(pods).value();
   ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
   EXPECT_EQ(after_power_cut(pods), "9: a@3") << "the first list is durable";
@@ -77,7 +77,7 @@ TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {
 // repeated.
 TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
   test::follow({});
-  Agent run(context_, dir_.path(), CacheLimits{}, "fault");
+  Agent run(time_.context(), dir_.path(), CacheLimits{}, "fault");
   std::mt19937 random(20261123);
   const auto below = [&random](unsigned bound) { return static_cast<unsigned>(random() % bound); };
   const auto some_name = [&below] { return std::string(1, static_cast<char>('a' + below(5))); };
@@ -118,7 +118,7 @@ TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
 
 TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
   test::follow({});
-  Agent run(context_, dir_.path(), CacheLimits{}, "fault");
+  Agent run(time_.context(), dir_.path(), CacheLimits{}, "fault");
   const ScopePtr scope = run.scopes.open(pods).value();
   ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
   const store::Answer token{.status = 201, .bytes = "t"};
@@ -164,7 +164,7 @@ TEST_F(ScopesDurability, WatchersOfPodsAreToldOnlyOfWhatIsDurable) {
   for (const DiskFault fault : {DiskFault::full, DiskFault::broken}) {
     const test::ScratchDir dir;
     test::follow({});
-    Agent run(context_, dir.path(), CacheLimits{}, "fault");
+    Agent run(time_.context(), dir.path(), CacheLimits{}, "fault");
     const ScopePtr scope = run.scopes.open(pods).value();
     ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
     const WatchRequest request{.from = 9,
@@ -177,21 +177,18 @@ TEST_F(ScopesDurability, WatchersOfPodsAreToldOnlyOfWhatIsDurable) {
     ASSERT_TRUE(run.scopes.apply(*scope, put("a", 11)));
     EXPECT_TRUE(scope->held());
     std::string told;
-    asio::co_spawn(context_, read_into(*watch, told), asio::detached);
-    context_.restart();
-    context_.poll();
+    asio::co_spawn(time_.context(), read_into(*watch, told), asio::detached);
+    time_.settle();
     EXPECT_EQ(told, "") << "neither an event nor a bookmark";
     EXPECT_FALSE(run.scopes.flush()) << "still broken";
-    context_.restart();
-    context_.poll();
+    time_.settle();
     EXPECT_EQ(told, "");
 
     test::follow({});
     ASSERT_TRUE(run.scopes.flush());
     EXPECT_EQ(test::fault_counts().syncs, 1) << "the retry is durable, too";
     EXPECT_FALSE(scope->held());
-    context_.restart();
-    context_.poll();
+    time_.settle();
     EXPECT_NE(told.find("\"b\""), std::string::npos) << told;
     EXPECT_NE(told.find("\"11\""), std::string::npos) << told;
   }

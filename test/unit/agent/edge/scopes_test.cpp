@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agent/edge/answers/watch_stream.h"
-#include "test/support/system_loop.h"
+#include "test/support/virtual_time.h"
 #include "test/unit/agent/edge/cache_run.h"
 
 namespace holdfast::agent::cached {
@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 
 TEST(Scopes, ARestartFindsWhatWasFlushed) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
+  test::VirtualTime time;
   {
-    Agent run(context, dir.path());
+    Agent run(time.context(), dir.path());
     const ScopePtr scope = run.scopes.open(configmaps).value();
     EXPECT_EQ(shown(scope), "incomplete");
     ASSERT_TRUE(run.scopes.open(pods));
@@ -24,7 +24,7 @@ TEST(Scopes, ARestartFindsWhatWasFlushed) {
     ASSERT_TRUE(run.scopes.flush());
     (void)run.scopes.apply(*scope, put("late", 11));
   }
-  Agent run(context, dir.path());
+  Agent run(time.context(), dir.path());
   EXPECT_EQ(shown(run.scopes.find(configmaps)), "10: a@3 b@5 c@10");
   EXPECT_EQ(run.scopes.find(configmaps)->cache().kind(),
             (sync::wire::ScopeKind{"ConfigMap", "v1"}));
@@ -33,18 +33,18 @@ TEST(Scopes, ARestartFindsWhatWasFlushed) {
 
 TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  const auto restarted = [&context, &dir] {
+  test::VirtualTime time;
+  const auto restarted = [&time, &dir] {
     // A copy of the files as a kill would leave them: the database and its log.
     const test::ScratchDir copy;
     for (const char* name : {"cache.db", "cache.db-wal"}) {
       std::error_code missing;
       std::filesystem::copy_file(dir.path() / name, copy.path() / name, missing);
     }
-    Agent agent(context, copy.path());
+    Agent agent(time.context(), copy.path());
     return shown(agent.scopes.find(pods));
   };
-  Agent run(context, dir.path());
+  Agent run(time.context(), dir.path());
   const ScopePtr scope = run.scopes.open(pods).value();
   (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind);
   EXPECT_EQ(restarted(), "9: a@3");
@@ -60,10 +60,10 @@ TEST(Scopes, WhatComesAndGoesOfPodsIsOnDiskBeforeAnybodyIsTold) {
 
 TEST(Scopes, LocalVersionsGrowOverRestartsAndAreDurableAtOnce) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
+  test::VirtualTime time;
   sync::objects::Version last = 0;
   for (int round = 0; round < 3; ++round) {
-    Agent run(context, dir.path());
+    Agent run(time.context(), dir.path());
     const ScopePtr scope = run.scopes.open(configmaps).value();
     if (round == 0) (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind);
     EXPECT_EQ(scope->cache().has_local_events(), round > 0);
@@ -81,9 +81,9 @@ TEST(Scopes, LocalVersionsGrowOverRestartsAndAreDurableAtOnce) {
 
 TEST(Scopes, ADamagedObjectMakesItsScopeUnknownAndNoOther) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
+  test::VirtualTime time;
   {
-    Agent run(context, dir.path());
+    Agent run(time.context(), dir.path());
     for (const store::ScopeKey& each : {pods, configmaps}) {
       const ScopePtr scope = run.scopes.open(each).value();
       (void)run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 9, pod_kind);
@@ -95,21 +95,21 @@ TEST(Scopes, ADamagedObjectMakesItsScopeUnknownAndNoOther) {
     ASSERT_TRUE(change.use().run());
   }
   {
-    Agent run(context, dir.path());
+    Agent run(time.context(), dir.path());
     EXPECT_EQ(shown(run.scopes.find(pods)), "incomplete");
     EXPECT_EQ(shown(run.scopes.find(configmaps)), "9: a@3 b@5");
     const ScopePtr scope = run.scopes.find(pods);
     (void)run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 12, pod_kind);
     ASSERT_TRUE(run.scopes.flush());
   }
-  Agent next(context, dir.path());
+  Agent next(time.context(), dir.path());
   EXPECT_EQ(shown(next.scopes.find(pods)), "12: a@3 b@5");
 }
 
 TEST(Scopes, WhatComesForADroppedScopeIsIgnored) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  Agent run(context, dir.path());
+  test::VirtualTime time;
+  Agent run(time.context(), dir.path());
   ScopePtr scope = run.scopes.open(configmaps).value();
   (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, {"ConfigMap", "v1"});
   ASSERT_TRUE(run.scopes.drop(*scope));
@@ -124,8 +124,8 @@ TEST(Scopes, WhatComesForADroppedScopeIsIgnored) {
 
 TEST(Scopes, ALocalDeletionReachesScopesThatLackTheObject) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  Agent run(context, dir.path());
+  test::VirtualTime time;
+  Agent run(time.context(), dir.path());
   const ScopePtr scope = run.scopes.open(configmaps).value();
   (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, {"ConfigMap", "v1"});
   const sync::objects::Version version = run.scopes.next_local_version().value();
@@ -138,9 +138,9 @@ TEST(Scopes, ALocalDeletionReachesScopesThatLackTheObject) {
 
 TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
+  test::VirtualTime time;
   {
-    Agent run(context, dir.path());
+    Agent run(time.context(), dir.path());
     for (const store::ScopeKey& each : {pods, configmaps}) {
       (void)run.scopes.replace(*run.scopes.open(each).value(), objects({{"a", 3}}), 9, pod_kind);
     }
@@ -154,14 +154,14 @@ TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
     }
     EXPECT_FALSE(run.scopes.flush());
   }
-  Agent next(context, dir.path());
+  Agent next(time.context(), dir.path());
   EXPECT_EQ(shown(next.scopes.find(configmaps)), "12: a@12");
 }
 
 TEST(Scopes, OnlyAScopeThatWouldHaveItProvesThatAnObjectIsNotThere) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  Agent run(context, dir.path());
+  test::VirtualTime time;
+  Agent run(time.context(), dir.path());
   store::ScopeKey mine = pods;
   mine.field_selector = "spec.nodeName=edge-a";
   store::ScopeKey other_owner = pods;
@@ -237,7 +237,7 @@ TEST(WatchStream, BeginsWithEverythingWhenNoVersionIsNamed) {
 
 TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
+  test::VirtualTime time;
   const auto pod = [](const char* name, const char* node) {
     std::string text = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")";
     text.append(name).append(R"(","namespace":"ns","uid":"u","resourceVersion":"3"},)");
@@ -246,7 +246,7 @@ TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
   };
   for (const bool from_protobuf : {true, false}) {
     SCOPED_TRACE(from_protobuf);
-    Agent run(context, dir.path());
+    Agent run(time.context(), dir.path());
     const char* const cached = from_protobuf ? "protobuf" : "json";
     const char* const asked = from_protobuf ? "json" : "protobuf";
     store::ScopeKey wide = pods;
@@ -287,8 +287,8 @@ TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
 
 TEST(Scopes, APathIsEncodedWhateverTheCallersPathHad) {
   const test::ScratchDir dir;
-  test::SystemLoop context;
-  Agent run(context, dir.path());
+  test::VirtualTime time;
+  Agent run(time.context(), dir.path());
   const std::string evil = "v1 HTTP/1.1\r\nHost: x\r\n\r\nGET ";
   const std::string encoded = "v1%20HTTP%2F1.1%0D%0AHost%3A%20x%0D%0A%0D%0AGET%20";
   const std::pair<store::ScopeKey, std::string> rows[] = {

@@ -1,7 +1,8 @@
 #include "agent/node/status_sender.h"
 
-#include "test/support/system_loop.h"
-#include "test/unit/agent/node/runtime_harness.h"
+#include "platform/loop/tasks.h"
+#include "test/support/virtual_time.h"
+#include "test/unit/agent/node/fake_sink.h"
 
 namespace holdfast::agent::node {
 namespace {
@@ -13,8 +14,7 @@ class Sender : public testing::Test {
   Sender() { tasks_.spawn("sender", sender_.run()); }
   ~Sender() override {
     tasks_.cancel();
-    io_.restart();
-    (void)io_.run_for(10s);  // until nothing is left to run
+    time_.finish();
   }
 
   void report(const std::string& pod, const std::string& phase) {
@@ -27,21 +27,16 @@ class Sender : public testing::Test {
 
   // Runs until nothing is left to send. Returns the calls.
   std::vector<std::string> sent() {
-    const SystemClock clock;
-    const MonoTime last = clock.mono() + 30s;
-    // A sender in the middle of a call has already removed its item from the queue: wait for it.
-    do {
-      io_.restart();
-      (void)io_.run_for(2ms);
-    } while (sender_.pending() > 0 && clock.mono() < last);
+    EXPECT_TRUE(time_.run_until(30s, [this] { return sender_.pending() == 0; }));
+    time_.run(1s);  // a sender in the middle of a call has already removed its item from the queue
     return std::exchange(sink_.calls, {});
   }
 
-  holdfast::test::SystemLoop io_;
+  holdfast::test::VirtualTime time_;
   test::FakeSink sink_;
-  SystemClock clock_;
-  StatusSender sender_{io_.get_executor(), sink_, clock_, {.retry_min = 1ms, .retry_max = 2ms}};
-  loop::Tasks tasks_{io_.get_executor()};
+  StatusSender sender_{
+      time_.executor(), sink_, time_.clock(), {.retry_min = 1ms, .retry_max = 2ms}};
+  loop::Tasks tasks_{time_.executor()};
 };
 
 using Calls = std::vector<std::string>;

@@ -1,11 +1,9 @@
 #include "platform/fs/file.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "test/support/full_disk.h"
@@ -140,21 +138,6 @@ TEST_F(File, ALockHasOneHolderAndEndsWithIt) {
   }
   EXPECT_TRUE(FileLock::take(at("lock")));
   EXPECT_EQ(FileLock::take(at("none/lock")).error().code, Errc::not_found);
-}
-
-// An owner that is killed while it starts a process leaves a child that still holds the lock.
-TEST_F(File, ALockOfAnEndedOwnerIsWaitedFor) {
-  const pid_t owner = ::fork();
-  if (owner == 0) {
-    const auto lock = FileLock::take(at("lock"));
-    const pid_t child = ::fork();
-    if (child == 0) (void)::poll(nullptr, 0, 50);
-    ::_exit(lock ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(::waitpid(owner, &status, 0), owner);
-  ASSERT_EQ(status, 0);
-  EXPECT_TRUE(FileLock::take(at("lock")));
 }
 
 TEST_F(File, ALockNeedsNoRoomForItsPid) {

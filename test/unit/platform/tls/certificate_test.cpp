@@ -104,7 +104,8 @@ TEST(Certificate, ASelfSignedOneServes) {
 
 TEST(Certificate, ThoseOfOtherProgramsAreRead) {
   const test::Authority other("another ca");
-  const Identity leaf = other.sign({.common_name = "x", .organizations = {"o"}});
+  const Identity leaf =
+      other.sign({.common_name = "x", .organizations = {"o"}, .begins = -60s, .ends = 3600s});
   const Certificate read = read_certificate(leaf.certificate_pem).value();
   EXPECT_EQ(read.names, (Names{.common_name = "x", .organizations = {"o"}}));
   EXPECT_EQ(read.not_after - read.not_before, 3660s);

@@ -10,7 +10,7 @@
 #include "platform/text.h"
 #include "store/recover.h"
 #include "test/support/scratch_dir.h"
-#include "test/support/system_loop.h"
+#include "test/support/virtual_time.h"
 
 namespace holdfast::agent {
 namespace {
@@ -31,9 +31,8 @@ class CacheSealTest : public testing::Test {
     if (!key_file.empty()) seal = read_cache_key(key_file).value();
     auto opened =
         store::open_or_rebuild(dir_.path() / "cache.db", {}, store::cache_schema(), {}).value();
-    test::SystemLoop context;
-    const SystemClock clock;
-    Scopes scopes(context.get_executor(), opened.database, clock, {.scopes = 10},
+    test::VirtualTime time;
+    Scopes scopes(time.executor(), opened.database, time.clock(), {.scopes = 10},
                   sealing_with(seal.get()));
     EXPECT_TRUE(scopes.restore());
     const ScopePtr scope =

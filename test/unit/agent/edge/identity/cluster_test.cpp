@@ -9,6 +9,7 @@
 #include "platform/text.h"
 #include "platform/tls/signer.h"
 #include "test/support/scratch_dir.h"
+#include "test/support/virtual_time.h"
 
 namespace holdfast::agent {
 namespace {
@@ -70,7 +71,7 @@ std::string info(const std::string& ca) {
 }
 
 TEST(Cluster, OnlyThePinnedAuthorityIsBelieved) {
-  const WallTime now = SystemClock().wall();
+  const WallTime now = test::VirtualClock().wall();
   const std::string ours = tls::Signer::make_authority("ours", now, now + 1h).certificate_pem;
   const std::string theirs = tls::Signer::make_authority("theirs", now, now + 1h).certificate_pem;
   const std::string pin = "sha256:" + tls::read_certificate(ours)->public_key_sha256;
@@ -222,7 +223,7 @@ TEST(Cluster, AJoinTokenIsAccessWithoutAFile) {
   const auto bad = read_access(options);
   ASSERT_FALSE(bad);
   EXPECT_TRUE(bad.error().what.starts_with("--ca-file: " + options.ca_file)) << bad.error().what;
-  const WallTime now = SystemClock().wall();
+  const WallTime now = test::VirtualClock().wall();
   const std::string ca = tls::Signer::make_authority("ca", now, now + 1h).certificate_pem;
   std::ofstream(options.ca_file) << ca;
   const ClusterAccess access = read_access(options).value();

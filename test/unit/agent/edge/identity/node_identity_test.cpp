@@ -22,6 +22,11 @@ class NodeIdentityTest : public testing::Test {
     const tls::Identity made = test::authority().sign({.common_name = name});
     std::ofstream(dir_.path() / "node.pem") << made.certificate_pem << made.key_pem;
   }
+  NodeIdentityTest() {
+    // Certificates are valid now, so set the virtual wall clock to the real time.
+    time_.clock().jump_wall(SystemClock().wall() - time_.clock().wall());
+  }
+
   void write_kubeconfig(std::uint16_t port) {
     std::ofstream(options_.kubeconfig)
         << "current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"
@@ -35,24 +40,24 @@ class NodeIdentityTest : public testing::Test {
   }
 
   test::ScratchDir dir_;
-  SystemClock system_;
-  TrustedClock clock_{system_, dir_.path() / "time-floor"};
+  test::VirtualTime time_;
+  TrustedClock clock_{time_.clock(), dir_.path() / "time-floor"};
   Random random_{1};
   IdentityOptions options_{.kubeconfig = (dir_.path() / "kubeconfig").string()};
 };
 
 asio::awaitable<std::string> ask(ApiClient& client) {
   ApiRequest request{.target = "/who"};
-  const auto answer = co_await client.call(std::move(request), SystemClock().mono() + 5s);
+  const auto answer = co_await client.call(std::move(request), test::VirtualClock::begin + 5min);
   co_return answer ? *answer : answer.error().what;
 }
 
 TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainWhenTheServerRefusesTheOld) {
-  test::run([this](asio::io_context& context) -> asio::awaitable<void> {
+  test::run(time_, [this](asio::io_context& context) -> asio::awaitable<void> {
     test::CallerEchoServer server(context);
     write_certificate("first");
     write_kubeconfig(server.port);
-    const auto identity = open(context.get_executor()).value();
+    const auto identity = open(time_.executor()).value();
     const auto client = identity->make_client("test").value();
     loop::Tasks tasks(context.get_executor());
     tasks.spawn("keep", identity->keep_client_certificate());
@@ -78,8 +83,8 @@ TEST_F(NodeIdentityTest, WithoutACertificateNothingLeavesAndTheReasonIsTold) {
   options_.join_token = "abcdef.secret";
   options_.servers = {"127.0.0.1:1"};
   options_.ca_hash = "sha256:" + std::string(64, '0');
-  test::run([this](asio::io_context& context) -> asio::awaitable<void> {
-    const auto identity = open(context.get_executor()).value();
+  test::run(time_, [this](asio::io_context& context) -> asio::awaitable<void> {
+    const auto identity = open(time_.executor()).value();
     const auto client = identity->make_client("test").value();
     EXPECT_EQ(co_await ask(*client), "GET /who: the cluster's authority is not known yet");
     EXPECT_EQ(identity->authority(), "");
@@ -88,37 +93,36 @@ TEST_F(NodeIdentityTest, WithoutACertificateNothingLeavesAndTheReasonIsTold) {
 }
 
 TEST_F(NodeIdentityTest, AMissingFileIsAnErrorUntilThereIsACertificate) {
-  test::SystemLoop context;
-  const auto missing = open(context.get_executor());
+  const auto missing = open(time_.executor());
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, Errc::not_found);
   EXPECT_NE(missing.error().what.find(options_.kubeconfig), std::string::npos);
   options_.bootstrap_kubeconfig = options_.kubeconfig;
   options_.kubeconfig.clear();
-  EXPECT_EQ(open(context.get_executor()).error().code, Errc::not_found);
+  EXPECT_EQ(open(time_.executor()).error().code, Errc::not_found);
   const PkiDir pki = PkiDir::open(dir_.path()).value();
   const auto held = test::authority().sign({.common_name = "system:node:a"});
   ASSERT_TRUE(pki.store(sync::identity::CertificateUse::client, held));
-  EXPECT_FALSE(open(context.get_executor())) << "the address of the cluster is unknown";
+  EXPECT_FALSE(open(time_.executor())) << "the address of the cluster is unknown";
   ClusterAccess access;
   access.tls = true;
   access.server = {"192.0.2.1", 6443};
   access.tls_settings.ca_pem = test::authority().certificate_pem();
   ASSERT_TRUE(pki.store_cluster(access));
-  const auto opened = open(context.get_executor());
+  const auto opened = open(time_.executor());
   ASSERT_TRUE(opened) << opened.error().what;
   EXPECT_EQ((*opened)->authority(), test::authority().certificate_pem());
   EXPECT_TRUE((*opened)->ends(sync::identity::CertificateUse::client));
 }
 
 TEST_F(NodeIdentityTest, UntilTheClusterSignsTheListenerSignsForItself) {
-  test::run([this](asio::io_context& context) -> asio::awaitable<void> {
+  test::run(time_, [this](asio::io_context& context) -> asio::awaitable<void> {
     test::CallerEchoServer server(context);
     write_certificate("first");
     write_kubeconfig(server.port);
     options_.secure_listen = "0.0.0.0:10268";
     options_.serving_names = {"192.0.2.9", "edge.example.org"};
-    const auto identity = open(context.get_executor()).value();
+    const auto identity = open(time_.executor()).value();
     const tls::Identity serving = identity->serving().value();
     EXPECT_TRUE(tls::check_pair(serving));
     EXPECT_EQ(tls::read_certificate(serving.certificate_pem)->names,

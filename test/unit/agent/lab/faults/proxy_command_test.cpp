@@ -5,7 +5,6 @@
 #include "agent/lab/faults/proxy_set.h"
 #include "platform/loop/tasks.h"
 #include "platform/text.h"
-#include "test/support/free_port.h"
 #include "test/support/virtual_time.h"
 
 namespace holdfast::agent::faults {
@@ -63,7 +62,7 @@ struct CommandFixture {
   }
 
   test::VirtualTime time;
-  std::string admin = "127.0.0.1:" + std::to_string(test::free_port());
+  std::string admin = "127.0.0.1:8474";
   loop::Stop stop{time.executor()};
   Status served;
   loop::Tasks tasks{time.executor()};
@@ -115,7 +114,7 @@ TEST(ProxyCommand, WithoutAProxyThereIsAHint) {
   test::VirtualTime time;
   ProxySettings settings;
   settings.words = {"list"};
-  settings.admin = "127.0.0.1:" + std::to_string(test::free_port());
+  settings.admin = "127.0.0.1:8474";
   std::string text;
   time.complete(call_into(settings, time.clock(), text));
   EXPECT_TRUE(text.starts_with("unavailable: no proxy answers at " + settings.admin +

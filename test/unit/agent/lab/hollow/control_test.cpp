@@ -16,8 +16,8 @@ class HollowControlTest : public ::testing::Test {
     Plan plan;
     plan.nodes = {"edge-0", "edge-1", "edge-2"};
     plan.zones = {"east", "west"};
-    nodes_.emplace(context_.get_executor(), std::move(plan), *client_, 100, clock_);
-    server_.emplace(context_.get_executor(), *nodes_, clock_);
+    nodes_.emplace(time_.executor(), std::move(plan), *client_, 100, time_.clock());
+    server_.emplace(time_.executor(), *nodes_, time_.clock());
   }
 
   static std::unique_ptr<ApiClient> make_client(const Clock& clock) {
@@ -44,9 +44,8 @@ class HollowControlTest : public ::testing::Test {
     return names;
   }
 
-  test::SystemLoop context_;
-  SystemClock clock_;
-  std::unique_ptr<ApiClient> client_ = make_client(clock_);
+  test::VirtualTime time_;
+  std::unique_ptr<ApiClient> client_ = make_client(time_.clock());
   std::optional<HollowNodes> nodes_;
   std::optional<ControlServer> server_;
 };

@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "test/support/full_disk.h"
-#include "test/unit/agent/node/processes.h"
+#include "test/system/agent/node/processes.h"
 
 namespace holdfast::agent::node {
 namespace {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "platform/net/transport.h"
-#include "test/support/run.h"
+#include "test/support/real_time.h"
 
 namespace holdfast::net {
 namespace {
@@ -23,7 +23,7 @@ TEST(NetworkNamespace, SocketsStayWhereTheyWereCreated) {
   const auto space = std::make_shared<const NetworkNamespace>(*std::move(created));
   EXPECT_FALSE(space->has(getpid())) << "create() returns to our own";
   EXPECT_FALSE(space->has(0)) << "no such process";
-  test::run([space](boost::asio::io_context& context) -> boost::asio::awaitable<void> {
+  test::run_in_real_time([space](boost::asio::io_context& context) -> boost::asio::awaitable<void> {
     std::unique_ptr<Listener> listener;
     {
       const InsideNamespace inside(space.get());

@@ -10,6 +10,7 @@
 #include "agent/node/process/process_runtime.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/system_loop.h"
+#include "test/unit/agent/node/fake_sink.h"
 
 namespace holdfast::agent::node::test {
 
@@ -33,21 +34,6 @@ class FakeSource final : public PodSource {
   sync::runtime::DesiredPods desired_;
   std::map<std::string, std::shared_ptr<sync::ConfigMap>, std::less<>> config_maps_;
   loop::Event changed_;
-};
-
-class FakeSink final : public StatusSink {
- public:
-  asio::awaitable<Status> report_status(sync::runtime::PodKey pod, std::string patch) override;
-  asio::awaitable<Status> record_event(sync::Event event) override;
-  asio::awaitable<Status> final_delete(sync::runtime::PodKey pod) override;
-
-  std::vector<Error> failures;                      // errors for the next calls
-  std::vector<std::string> calls;                   // "status NAME PHASE", "delete NAME"
-  std::vector<std::string> events;                  // "NAME REASON MESSAGE"
-  std::map<std::string, sync::PodStatus> statuses;  // the latest one, by pod name
-
- private:
-  Status next_answer();
 };
 
 class RuntimeHarness {

@@ -5,8 +5,8 @@
 #include "platform/random.h"
 #include "platform/text.h"
 #include "sync/wire/codec.h"
-#include "test/unit/agent/node/processes.h"
-#include "test/unit/agent/node/runtime_harness.h"
+#include "test/system/agent/node/processes.h"
+#include "test/system/agent/node/runtime_harness.h"
 
 namespace holdfast::agent::node {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "platform/net/transport.h"
-#include "test/support/run.h"
+#include "test/support/real_time.h"
 
 namespace holdfast::net {
 namespace {
@@ -133,7 +133,7 @@ TEST(SocketOwner, OnlyTheExactLiveSocketIdentifiesItsOwner) {
 TEST(SocketOwner, AConnectionKeepsItsOwnerOnlyWhileHeHoldsIt) {
   for (const char* address : {"127.0.0.1", "::1"}) {
     SCOPED_TRACE(address);
-    test::run([address](asio::io_context& context) -> asio::awaitable<void> {
+    test::run_in_real_time([address](asio::io_context& context) -> asio::awaitable<void> {
       auto listener = Listener::open(context.get_executor(), {address, 0}, nullptr).value();
       auto client = std::make_unique<tcp::socket>(context);
       const tcp::endpoint there(ip::make_address(address), listener->port());

@@ -1,10 +1,10 @@
-#include "test/unit/agent/node/runtime_harness.h"
+#include "test/system/agent/node/runtime_harness.h"
 
 #include <gtest/gtest.h>
 #include <stdexcept>
 
 #include "sync/wire/codec.h"
-#include "test/unit/agent/node/processes.h"
+#include "test/system/agent/node/processes.h"
 
 namespace holdfast::agent::node::test {
 namespace {
@@ -42,41 +42,6 @@ sync::runtime::Lookup<sync::ConfigMap> FakeSource::config_map(std::string_view /
 sync::runtime::Lookup<sync::Secret> FakeSource::secret(std::string_view /*namespace_name*/,
                                                        std::string_view /*name*/) const {
   return sync::runtime::NeverReceived{};
-}
-
-Status FakeSink::next_answer() {
-  if (failures.empty()) return {};
-  const Error failure = failures.front();
-  failures.erase(failures.begin());
-  return fail(failure);
-}
-
-asio::awaitable<Status> FakeSink::report_status(sync::runtime::PodKey pod, std::string patch) {
-  Status answer = next_answer();
-  if (!answer) {
-    calls.push_back("refused status " + pod.name);
-    co_return answer;
-  }
-  auto object = sync::wire::decode_bytes<sync::Pod>(patch);
-  EXPECT_TRUE(object) << object.error().what;
-  EXPECT_EQ(object->metadata.uid, pod.uid);
-  calls.push_back("status " + pod.name + " " + object->status.phase);
-  statuses[pod.name] = std::move(object->status);
-  co_return answer;
-}
-
-asio::awaitable<Status> FakeSink::record_event(sync::Event event) {
-  Status answer = next_answer();
-  const std::string& pod = event.involved_object.name;
-  calls.push_back((answer ? "event " : "refused event ") + pod + " " + event.reason);
-  if (answer) events.push_back(pod + " " + event.reason + " " + event.message);
-  co_return answer;
-}
-
-asio::awaitable<Status> FakeSink::final_delete(sync::runtime::PodKey pod) {
-  Status answer = next_answer();
-  calls.push_back((answer ? "delete " : "refused delete ") + pod.name);
-  co_return answer;
 }
 
 RuntimeHarness::RuntimeHarness(const fs::Path& dir, std::vector<std::string> shim)

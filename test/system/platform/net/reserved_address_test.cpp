@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "test/support/run.h"
+#include "test/support/real_time.h"
 
 namespace holdfast::net {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr MonoTime no_deadline = MonoTime::max();
 
 TEST(ReservedAddress, RefusesConnectionsUntilSomethingListens) {
-  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+  test::run_in_real_time([](asio::io_context& context) -> asio::awaitable<void> {
     auto address = ReservedAddress::open(context.get_executor(), {"127.0.0.1", 0}).value();
     const HostPort at = address.at();
     EXPECT_NE(at.port, 0);
@@ -31,7 +31,7 @@ TEST(ReservedAddress, RefusesConnectionsUntilSomethingListens) {
 }
 
 TEST(ReservedAddress, IsNobodyElses) {
-  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+  test::run_in_real_time([](asio::io_context& context) -> asio::awaitable<void> {
     const auto executor = context.get_executor();
     auto address = std::make_optional(ReservedAddress::open(executor, {"127.0.0.1", 0}).value());
     const HostPort at = address->at();
@@ -54,7 +54,7 @@ TEST(ReservedAddress, IsNobodyElses) {
 }
 
 TEST(ReservedAddress, NamesWhatIsWrong) {
-  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+  test::run_in_real_time([](asio::io_context& context) -> asio::awaitable<void> {
     const auto named = ReservedAddress::open(context.get_executor(), {"localhost", 80});
     EXPECT_EQ(named.error().code, Errc::invalid);
     EXPECT_EQ(named.error().what, "listen address localhost:80: not an IP address");

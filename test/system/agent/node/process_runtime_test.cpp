@@ -5,8 +5,8 @@
 #include <signal.h>
 
 #include "test/support/full_disk.h"
-#include "test/unit/agent/node/processes.h"
-#include "test/unit/agent/node/runtime_harness.h"
+#include "test/system/agent/node/processes.h"
+#include "test/system/agent/node/runtime_harness.h"
 
 namespace holdfast::agent::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "test/unit/agent/node/processes.h"
+#include "test/system/agent/node/processes.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "test/unit/agent/node/processes.h"
+#include "test/system/agent/node/processes.h"
 
 namespace holdfast::agent::node {
 namespace {
