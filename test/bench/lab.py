@@ -2,8 +2,9 @@
 
 sim: fleets of 1,000 to N nodes (default: 100,000) with three pods on each node for one virtual day, in which 30 % of
 the nodes are cut off for two hours; and one site of three nodes with faults. apiserver: creates, updates and deliveries
-of watches, next to kube-apiserver with etcd if there is one. Both print a table; the growth with the number of nodes is
-drawn into build/bench/lab.svg. Times are CPU time (user and system), so that other work on the machine does not count.
+of watches, next to those of kube-apiserver with etcd, which test/real/kubernetes.py finds. Both print a table; the
+growth with the number of nodes is drawn into build/bench/lab.svg. Times are CPU time (user and system), so that other
+work on the machine does not count.
 """
 
 import argparse
@@ -13,14 +14,18 @@ import os
 import pathlib
 import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 import sim_endurance
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
+import kube_server  # noqa: E402
+import kubernetes  # noqa: E402
+from api import Api, Refused  # noqa: E402
+from processes import Processes, looks  # noqa: E402
 
 SIZES = [1_000, 3_000, 10_000, 30_000, 100_000]
 SITES = 100
@@ -161,64 +166,43 @@ def measure_lab(binaries, folder, durable):
         server.wait()
 
 
-def pid_named(work, name):
-    lines = (work / "pids").read_text().splitlines()
-    return int([line for line in lines if line.split()[1] == name][-1].split()[0])
-
-
-def end_process(pid):
-    """Ends a process that is not our child."""
-    process = os.pidfd_open(pid)
-    try:
-        signal.pidfd_send_signal(process, signal.SIGTERM)
-        if not select.select([process], [], [], 20)[0]:
-            sys.exit(f"lab.py: process {pid} does not end")
-    finally:
-        os.close(process)
-
-
-def await_etcd(kubeconfig):
-    """Writes until the API server is connected to etcd again. Reads would be answered from its cache."""
-    write = ["kubectl", f"--kubeconfig={kubeconfig}", "--request-timeout=5s", "label", "namespace", "default",
-             "holdfast.io/bench=durable", "--overwrite"]
-    end = time.monotonic() + 60
-    while subprocess.run(write, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
-        if time.monotonic() > end:
-            sys.exit("lab.py: the API server does not find etcd again")
-
-
-def sync_etcd(work):
-    """Starts etcd again without --unsafe-no-fsync, with which the tests run it."""
-    pid = pid_named(work, "etcd")
-    command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")[:-1]
-    end_process(pid)
-    log = open(work / "etcd.log", "ab")
-    etcd = subprocess.Popen([word for word in command if word != "--unsafe-no-fsync"], cwd=work, stdout=log, stderr=log,
-                            start_new_session=True)
-    with open(work / "pids", "a") as pids:
-        pids.write(f"{etcd.pid} etcd\n")
-    await_etcd(work / "admin.kubeconfig")
-
-
-def measure_real(binaries, kubernetes, folder, durable):
-    real = pathlib.Path("../shared/real/real").resolve()
+def measure_real(binaries, programs, folder, durable):
+    """Measures kube-apiserver with an etcd that syncs each write if `durable`."""
     work = folder / f"real-{durable}"
-    environment = {**os.environ, "NO_SCHEDULER": "1"}
+    work.mkdir(mode=0o700)
+    processes = Processes(str(work))
+    port, *etcd_ports = kube_server.free_ports(3)
+    server = kube_server.KubeServer(programs, processes, str(work), port, etcd_ports)
     try:
-        subprocess.run([real, "up", kubernetes, work], check=True, env=environment, stdout=subprocess.DEVNULL)
-        os.kill(pid_named(work, "controllers"), signal.SIGTERM)
-        if durable:
-            sync_etcd(work)
-        pids = [pid_named(work, "apiserver"), pid_named(work, "etcd")]
-        return measured(binaries / "holdfast-bench", work / "admin.kubeconfig", pids)
+        server.make_certificates()
+        server.start_etcd(syncs=durable)
+        server.start()
+        kubeconfig = server.write_kubeconfig("admin", token=kube_server.ADMIN_TOKEN)
+        await_ready(server, processes)
+        return measured(binaries / "holdfast-bench", kubeconfig, [processes.pid("apiserver"), processes.pid("etcd")])
     finally:
-        subprocess.run([real, "down", work], check=False, stdout=subprocess.DEVNULL)
+        processes.kill_all()
 
 
-def measure_apiserver(binaries, kubernetes, folder):
+def await_ready(server, processes):
+    api = Api(server.url, os.path.join(server.pki, "ca.crt"), kube_server.ADMIN_TOKEN)
+    found = ""
+    for _ in looks(120):
+        try:
+            api.get("/readyz")
+            return
+        except (OSError, Refused) as error:
+            found = error
+        for name in ("etcd", "apiserver"):
+            if not processes.is_running(name):
+                sys.exit(f"lab.py: {name} has ended:\n{processes.log(name)[-2000:]}")
+    sys.exit(f"lab.py: kube-apiserver is not ready: {found}")
+
+
+def measure_apiserver(binaries, programs, folder):
     for durable, says in [(False, "survives kill -9"), (True, "survives a power cut")]:
         ours = measure_lab(binaries, folder, durable)
-        theirs = measure_real(binaries, kubernetes, folder, durable) if kubernetes else {}
+        theirs = measure_real(binaries, programs, folder, durable) if programs else {}
         print(f"API server, each write {says}; 32 requests at once, ConfigMaps of 0.9 KB")
 
         def compare(what, key, form="{:,.0f}", ours=ours, theirs=theirs):
@@ -233,20 +217,36 @@ def measure_apiserver(binaries, kubernetes, folder):
         compare("memory with 50,000 objects, MiB (PSS)", "memory_mib")
 
 
+def find_kubernetes(given):
+    """The programs of kube-apiserver and etcd. Without them it prints what is missing, and returns None."""
+    try:
+        programs = kubernetes.find(kubernetes.specified_folder(given, os.environ), kubernetes.NEEDS["bench_lab"],
+                                   os.environ)
+    except kubernetes.Missing as missing:
+        for line in missing.lines:
+            print(f"SKIPPED: kube-apiserver is not measured: {line}", flush=True)
+        return None
+    except kubernetes.WrongInput as error:
+        kubernetes.exit_because(error)
+    kubernetes.print_versions(programs)
+    return programs
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("bin", type=pathlib.Path)
     parser.add_argument("part", nargs="?", choices=["sim", "apiserver"])
     parser.add_argument("--nodes", type=int, default=SIZES[-1])
-    parser.add_argument("--kubernetes", type=pathlib.Path)
+    kubernetes.add_option(parser)
     arguments = parser.parse_args()
+    programs = find_kubernetes(arguments.kubernetes) if arguments.part != "sim" else None
     folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-bench-"))
     try:
         print(ROW.format("what", "holdfast-lab", "budget", "kube-apiserver"))
         if arguments.part in (None, "sim"):
             measure_sim(str(arguments.bin / "holdfast-lab"), arguments.nodes, folder)
         if arguments.part in (None, "apiserver"):
-            measure_apiserver(arguments.bin.resolve(), arguments.kubernetes and arguments.kubernetes.resolve(), folder)
+            measure_apiserver(arguments.bin.resolve(), programs, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Measures the agent with the real Kubernetes, next to the same figures without the agent: one table in Markdown.
 
-    bench.py --kubernetes DIR --bin DIR --work DIR [--idle MINUTES] [--churn MINUTES] [--runs N] [PART...]
+    bench.py [--kubernetes DIR] --bin DIR --work DIR [--idle MINUTES] [--churn MINUTES] [--runs N] [PART...]
 
 Parts: ready, reads, pods (memory and bytes with 10 and 110 pods), returns (bytes after an outage, with and without
 gzip), idle, boot, replay. Measure on a quiet machine.
 Figures per hour are measured for --idle minutes (10) and multiplied. Exits 0 when everything was measured, 77 when
-there is no Kubernetes.
+there are no programs of Kubernetes.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import time
 
 import isolate
 import judge
+import kubernetes
 import measure
 import pods
 from api import Api
@@ -24,7 +25,6 @@ from report import Failed, Report
 from site_parts import Site
 
 PARTS = ("ready", "reads", "pods", "returns", "idle", "boot", "replay")
-SKIPPED = 77
 DIRECT, AGENT = "direct", "agent"
 
 
@@ -46,8 +46,9 @@ class Table:
 class Bench:
     """Measures each part on its own sites; `site()` starts one."""
 
-    def __init__(self, options, report):
+    def __init__(self, options, programs, report):
         self.options = options
+        self.programs = programs
         self.report = report
         self.table = Table()
         self.number = 0
@@ -56,7 +57,7 @@ class Bench:
         """A control plane and a node, with or without the agent; with `wait` the node is Ready."""
         self.number += 1
         folder = os.path.join(self.options.work, f"{self.number}-{way}")
-        site = Site(self.report, self.options.kubernetes, self.options.bin, folder)
+        site = Site(self.report, self.programs, self.options.bin, folder)
         site.control_plane()
         site.node.behind_agent = way == AGENT
         site.node.start_containerd()
@@ -306,30 +307,29 @@ class Bench:
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kubernetes", required=True)
+    kubernetes.add_option(parser)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--work", required=True)
     parser.add_argument("--idle", type=float, default=10, help="minutes")
     parser.add_argument("--churn", type=float, default=10, help="minutes")
     parser.add_argument("--runs", type=int, default=3, help="repetitions of the part ready")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"default: all of {', '.join(PARTS)}")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 def main():
     options = arguments()
-    if not os.path.exists(os.path.join(options.kubernetes, "bin", "kube-apiserver")):
-        print(f"SKIPPED: no Kubernetes in {options.kubernetes}; see test/real/README.md")
-        return SKIPPED
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown:
         print(f"unknown part: {', '.join(unknown)}; known: {', '.join(PARTS)}")
         return 2
+    programs = kubernetes.programs_or_exit(options.kubernetes, "bench")
     isolate.enter()
+    kubernetes.print_versions(programs)
     options.work = os.path.abspath(options.work)
     shutil.rmtree(options.work, ignore_errors=True)
     report = Report()
-    bench = Bench(options, report)
+    bench = Bench(options, programs, report)
     for part in options.parts or PARTS:
         report.begin(part)
         try:

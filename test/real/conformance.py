@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs upstream's e2e.test directly and through the agent: what passes directly must pass through the agent.
 
-    conformance.py --kubernetes DIR --bin DIR --work DIR [--ci] [--only REGEX] [--ways direct,agent,cloud]
+    conformance.py [--kubernetes DIR] --bin DIR --work DIR [--ci] [--only REGEX] [--ways direct,agent,cloud]
 
 The three ways, each with a control plane and a node of its own:
 
@@ -12,7 +12,7 @@ The three ways, each with a control plane and a node of its own:
             (only tests of sig-scheduling, sig-apps, NoExecuteTaintManager, PriorityClass and preemption)
 
 Exits 0 when every test that passed directly passed in the other ways or is in explained.txt; 1 when one did not; 77
-when there are no Kubernetes binaries. Results are in WORK/results.json, and a table for README.md in WORK/table.md.
+without Kubernetes' programs or root. Results are in WORK/results.json, and a table for README.md in WORK/table.md.
 """
 
 import argparse
@@ -25,6 +25,7 @@ import time
 
 import isolate
 import judge
+import kubernetes
 from report import Failed, Report
 from site_parts import Site
 from suite import Suite, matching
@@ -33,12 +34,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LISTS = os.path.join(HERE, "conformance")
 CLOUD = re.compile(r"^\[sig-(scheduling|apps)\]|NoExecuteTaintManager|PriorityClass|Preemption")
 TAINTS = re.compile(r"NoExecuteTaintManager")  # run although [Disruptive]: it removes its taints from the node
-SKIPPED = 77
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kubernetes", required=True)
+    kubernetes.add_option(parser)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--work", required=True)
     parser.add_argument("--ci", action="store_true", help="the subset of ci.txt")
@@ -74,11 +74,11 @@ def start(site, way):
     return site.path("admin.kubeconfig")
 
 
-def play(report, options, way, names):
+def play(report, programs, options, way, names):
     """Runs the tests in one way; except with direct, those that fail run a second time."""
     report.begin(way)
     folder = os.path.join(options.work, way)
-    site = Site(report, options.kubernetes, options.bin, folder)
+    site = Site(report, programs, options.bin, folder)
     began = time.monotonic()
     try:
         kubeconfig = start(site, way)
@@ -139,15 +139,13 @@ def compare(report, direct, other, way):
 
 def main():
     options = arguments()
-    if not os.path.exists(os.path.join(options.kubernetes, "bin", "e2e.test")):
-        print(f"SKIPPED: no Kubernetes with e2e.test in {options.kubernetes}; see test/real/README.md")
-        return SKIPPED
+    programs = kubernetes.programs_or_exit(options.kubernetes, "conformance")
     isolate.enter()
+    kubernetes.print_versions(programs)
     options.work = os.path.abspath(options.work)
     shutil.rmtree(options.work, ignore_errors=True)
     report = Report()
-    program = os.path.join(os.path.abspath(options.kubernetes), "bin", "e2e.test")
-    suite = Suite(program, os.path.join(options.work, "list"))
+    suite = Suite(programs.path("e2e.test"), os.path.join(options.work, "list"))
     names = chosen_names(suite, options)
     results, earlier = {}, {}
     if options.direct:
@@ -162,7 +160,7 @@ def main():
             if way == "direct" and options.direct:
                 results[way] = {name: each for name, each in earlier["direct"].items() if name in names}
             else:
-                results[way] = play(report, options, way, wanted)
+                results[way] = play(report, programs, options, way, wanted)
             with open(os.path.join(options.work, "results.json"), "w") as file:
                 json.dump(results, file, indent=1)
     except Failed:

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Runs scenarios with the real Kubernetes: main.py --kubernetes DIR --bin DIR --work DIR [SCENARIO...]
+"""Runs scenarios with the real Kubernetes: main.py [--kubernetes DIR] --bin DIR --work DIR [SCENARIO...]
 
-Exits 0 when every check held, 1 when one did not, 77 without Kubernetes binaries or root (ctest: skipped).
+Exits 0 when every check held, 1 when one did not, 77 without Kubernetes' programs or root (ctest: skipped).
 Needs root and the packages that cross/dev real installs. Logs stay in the work folder.
 """
 
 import argparse
-import os
 import shutil
 import sys
 import time
@@ -14,21 +13,20 @@ import traceback
 
 import isolate
 import judge
+import kubernetes
 import scenarios
 from report import Failed, Report
 from site_parts import Site
 
-SKIPPED = 77
-
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kubernetes", required=True, help="folder with bin/ and images/, from real/real unpack")
+    kubernetes.add_option(parser)
     parser.add_argument("--bin", required=True, help="folder with holdfast-edge, holdfast-cloud and holdfastctl")
     parser.add_argument("--work", required=True, help="folder for logs and state; emptied first")
     parser.add_argument("--list", action="store_true", help="print the scenarios and what they show")
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="default: all")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 def play(site, function):
@@ -79,16 +77,12 @@ def main():
     if unknown:
         print(f"unknown scenario: {', '.join(unknown)}; known: {', '.join(scenarios.BY_NAME)}")
         return 2
-    if not os.path.exists(os.path.join(chosen.kubernetes, "bin", "kube-apiserver")):
-        print(f"SKIPPED: no Kubernetes in {chosen.kubernetes}; see test/real/README.md")
-        return SKIPPED
-    if os.geteuid() != 0:
-        print("SKIPPED: the real Kubernetes needs root")
-        return SKIPPED
+    programs = kubernetes.programs_or_exit(chosen.kubernetes, "main")
     isolate.enter()
+    kubernetes.print_versions(programs)
     shutil.rmtree(chosen.work, ignore_errors=True)
     report = Report()
-    site = Site(report, chosen.kubernetes, chosen.bin, chosen.work)
+    site = Site(report, programs, chosen.bin, chosen.work)
     wanted = [scenarios.BY_NAME[name] for name in chosen.scenarios if name != "start"] or scenarios.ALL[1:]
     try:
         report.begin("control-plane")

@@ -8,29 +8,31 @@ import subprocess
 import urllib.request
 import uuid
 
+import images
 from api import Api
 from isolate import NODE_ADDRESS
+from kubernetes import SYSTEM_FOLDERS
 from processes import all_pids, container_pids, kill_pids, read_proc
 
 CLIENT_AGENT = "http://127.0.0.1:11261"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 CACHE_AGENTS = ("kubelet,kube-proxy,flanneld,coredns,raven-agent-ds,yurttunnel-agent,holdfast-edge,kubectl")
-CONTAINERD = """version = 3
+# Version 2 is what containerd 1.6 reads; containerd 2 migrates it.
+CONTAINERD = """version = 2
 root = "{work}/containerd/root"
 state = "{work}/containerd/state"
 [grpc]
   address = "{work}/containerd.sock"
-[plugins."io.containerd.cri.v1.images".pinned_images]
-  sandbox = "registry.k8s.io/pause:3.10.2"
-[plugins."io.containerd.cri.v1.runtime"]
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "{pause}"
   restrict_oom_score_adj = true
   enable_cdi = false
-  [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc]
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
-    [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
       BinaryName = "{runc}"
-  [plugins."io.containerd.cri.v1.runtime".cni]
-    bin_dirs = ["/usr/lib/cni"]
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "{plugins}"
     conf_dir = "{work}/cni"
 """
 KUBELET = """apiVersion: kubelet.config.k8s.io/v1beta1
@@ -95,14 +97,16 @@ class Node:
         site, work = self.site, self.site.work
         os.makedirs(site.path("cni"), exist_ok=True)
         with open(site.path("containerd.toml"), "w") as file:
-            file.write(CONTAINERD.format(work=work, runc=shutil.which("runc")))
+            file.write(CONTAINERD.format(work=work, pause=images.PAUSE, runc=site.program("runc"),
+                                         plugins=site.programs.plugins))
         network = {"cniVersion": "0.4.0", "name": "real", "plugins": [
             {"type": "bridge", "bridge": "real0", "isGateway": True, "ipMasq": False, "ipam": {
                 "type": "host-local", "ranges": [[{"subnet": "10.88.0.0/24"}]], "dataDir": work + "/ipam"}},
             {"type": "portmap", "capabilities": {"portMappings": True}}]}
         with open(site.path("cni/10-real.conflist"), "w") as file:
             json.dump(network, file)
-        path = site.program("") + ":" + os.environ["PATH"]
+        # containerd looks for its shim in PATH.
+        path = ":".join([os.path.dirname(site.program("containerd-shim-runc-v2")), os.environ["PATH"], *SYSTEM_FOLDERS])
         site.processes.start("containerd", [site.program("containerd"), "--config", site.path("containerd.toml")],
                              {"PATH": path})
         site.report.until("containerd answers", 60, lambda: (self._ctr("version"), ""))
@@ -110,10 +114,11 @@ class Node:
             self.import_images()
 
     def import_images(self):
-        folder = os.path.join(self.site.kubernetes, "images")
-        for name in sorted(os.listdir(folder)):
-            if name.endswith(".tar") and not self._ctr("-n", "k8s.io", "images", "import", os.path.join(folder, name)):
-                raise RuntimeError("cannot import " + name)
+        programs, archive = self.site.programs, self.site.path("images.tar")
+        images.write_images_of(archive, programs.path("busybox"),
+                               programs.path("agnhost") if "agnhost" in programs else "")
+        if not self._ctr("-n", "k8s.io", "images", "import", archive):
+            raise RuntimeError("cannot import " + archive)
         open(self.site.path("images-imported"), "w").close()
 
     def _ctr(self, *arguments):
@@ -149,7 +154,7 @@ class Node:
     def containers_of(self, pod):
         """The processes of a pod (as an object) on this machine."""
         uid = pod["metadata"]["uid"]
-        return [pid for pid in container_pids("pod" + uid) if "/pause" not in read_proc(pid, "cmdline")]
+        return [pid for pid in container_pids("pod" + uid) if "pause" not in read_proc(pid, "cmdline")]
 
     # Accidents.
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Records the traffic between a real kubelet and a real kube-apiserver: test/data/kubelet/session-1.36.jsonl.
 
-    record_kubelet.py --kubernetes DIR --bin DIR --work DIR [--output FILE]
+    record_kubelet.py [--kubernetes DIR] --bin DIR --work DIR [--output FILE]
 
 Needs root and the packages that cross/dev real installs. Exits 0 when the whole session was recorded, 77 without root
-or Kubernetes binaries. test/data/kubelet/README.md describes the format. Logs stay in the work folder.
+or Kubernetes' programs. test/data/kubelet/README.md describes the format. Logs stay in the work folder.
 """
 
 import argparse
@@ -18,8 +18,8 @@ import uuid
 
 import isolate
 import judge
+import kubernetes
 import pods
-from main import SKIPPED
 from node import BOOT_ID
 from recording_proxy import RecordingProxy, client_context
 from report import Failed, Report
@@ -38,7 +38,7 @@ CREDENTIALS = ("nodetoken", "admintoken", "joinme", "PRIVATE KEY")
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kubernetes", required=True, help="folder with bin/ and images/, from real/real unpack")
+    kubernetes.add_option(parser)
     parser.add_argument("--bin", required=True, help="folder with the project's programs; none of them runs here")
     parser.add_argument("--work", required=True, help="folder for logs and state; emptied first")
     parser.add_argument("--output", default=OUTPUT, help="the recording")
@@ -215,21 +215,20 @@ def write(report, exchanges, output):
 
 def main():
     chosen = arguments()
-    if not os.path.exists(os.path.join(chosen.kubernetes, "bin", "kube-apiserver")) or os.geteuid() != 0:
-        print("SKIPPED: needs root and a Kubernetes; see test/real/README.md")
-        return SKIPPED
+    programs = kubernetes.programs_or_exit(chosen.kubernetes, "record_kubelet")
     os.environ.setdefault(MACHINE, " ".join(names_of_machine()))
     isolate.enter()
+    kubernetes.print_versions(programs)
     shutil.rmtree(chosen.work, ignore_errors=True)
     report = Report()
-    site = Site(report, chosen.kubernetes, chosen.bin, chosen.work)
+    site = Site(report, programs, chosen.bin, chosen.work)
     hide_machine(site.work)
     try:
         report.begin("record-kubelet")
         site.control_plane(lifecycle="upstream")
         story = Story(site)
         story.tell()
-        check(report, story.proxy.exchanges, [site.work, site.kubernetes, *os.environ[MACHINE].split()])
+        check(report, story.proxy.exchanges, [site.work, programs.folder, *os.environ[MACHINE].split()])
         write(report, story.proxy.exchanges, chosen.output)
     except Failed:
         pass

@@ -14,48 +14,38 @@ import shutil
 import subprocess
 
 from api import Api
-from isolate import NODE_ADDRESS
+from kube_server import ADMIN_TOKEN, NODE_TOKEN, KubeServer
 from node import Node
 from processes import Processes
 
 API_PORT, RELAY_PORT, ETCD_PORT = 16443, 16444, 12379
 AGENT, ADMIN = "http://127.0.0.1:10261", "http://127.0.0.1:10267"
-TOKENS = """admintoken,admin,1,"system:masters"
-nodetoken,system:node:edge1,2,"system:nodes"
-joinme,token-bootstrap-client,3,"system:bootstrappers"
-"""
-KUBECONFIG = """apiVersion: v1
-kind: Config
-clusters: [{{name: c, cluster: {{server: "{server}"{authority}}}}}]
-users: [{{name: u, user: {{{user}}}}}]
-contexts: [{{name: x, context: {{cluster: c, user: u}}}}]
-current-context: x
-"""
 
 
 class Site:
     """Starts and ends the programs. The constructor starts none.
 
-    `kubernetes` is a folder with bin/ and images/ (made by real/real unpack), `bin` is a folder with the project's
-    programs, and `work` is an empty folder for logs and state.
+    `programs` are the Programs of kubernetes.py, `bin` is a folder with the project's programs, and `work` is an empty
+    folder for logs and state.
     """
 
-    def __init__(self, report, kubernetes, bin, work):
+    def __init__(self, report, programs, bin, work):
         self.report = report
-        self.kubernetes = os.path.abspath(kubernetes)
+        self.programs = programs
         self.bin = os.path.abspath(bin)
         self.work = os.path.abspath(work)
-        self.pki = os.path.join(self.work, "pki")
-        os.makedirs(self.pki, exist_ok=True)
+        os.makedirs(self.work, exist_ok=True)
         self.processes = Processes(self.work)
-        self.api = Api(f"https://127.0.0.1:{API_PORT}", os.path.join(self.pki, "ca.crt"), "admintoken")
+        self.server = KubeServer(programs, self.processes, self.work, API_PORT, (ETCD_PORT, ETCD_PORT + 1))
+        self.pki = self.server.pki
+        self.api = Api(self.server.url, os.path.join(self.pki, "ca.crt"), ADMIN_TOKEN)
         self.local = Api(AGENT, agent="kubelet/v1.36.2")  # root on the node, as a component whose reads are cached
         self.admin = Api(ADMIN)
         self.api_port, self.relay_port = API_PORT, RELAY_PORT
         self.node = Node(self)
 
     def program(self, name):
-        return os.path.join(self.kubernetes, "bin", name)
+        return self.programs.path(name)
 
     def path(self, name):
         return os.path.join(self.work, name)
@@ -68,16 +58,11 @@ class Site:
         lifecycle: "holdfast-cloud", or "upstream" for node-lifecycle and taint-eviction in kube-controller-manager.
         scheduler: "kube-scheduler", or "holdfast-cloud" under the name default-scheduler.
         """
-        self._certificates()
-        etcd = f"http://127.0.0.1:{ETCD_PORT}"
-        peer = f"http://127.0.0.1:{ETCD_PORT + 1}"
-        self.processes.start("etcd", [
-            self.program("etcd"), "--data-dir", self.path("etcd"), "--listen-client-urls", etcd,
-            "--advertise-client-urls", etcd, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-            "--initial-cluster", "default=" + peer, "--unsafe-no-fsync"])
+        self.server.make_certificates()
+        self.server.start_etcd()
         self.start_apiserver()
-        self.write_kubeconfig("admin", self.api.url.geturl(), "admintoken")
-        self.write_kubeconfig("node", f"https://127.0.0.1:{RELAY_PORT}", "nodetoken")
+        self.write_kubeconfig("admin", token=ADMIN_TOKEN)
+        self.write_kubeconfig("node", f"https://127.0.0.1:{RELAY_PORT}", NODE_TOKEN)
         self.report.until("the API server is ready", 120, lambda: (bool(self.api.get("/readyz")), ""))
         self._start_controllers(lifecycle)
         if scheduler == "kube-scheduler":
@@ -88,17 +73,7 @@ class Site:
         self.start_relay()
 
     def start_apiserver(self, *more):
-        pki = self.pki
-        self.processes.start("apiserver", [
-            self.program("kube-apiserver"), f"--etcd-servers=http://127.0.0.1:{ETCD_PORT}", "--bind-address=127.0.0.1",
-            f"--advertise-address={NODE_ADDRESS}", f"--secure-port={API_PORT}",
-            f"--tls-cert-file={pki}/apiserver.crt", f"--tls-private-key-file={pki}/apiserver.key",
-            f"--client-ca-file={pki}/ca.crt", "--service-cluster-ip-range=10.0.0.0/24",
-            "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={pki}/sa.pub",
-            f"--service-account-signing-key-file={pki}/sa.key", "--authorization-mode=Node,RBAC",
-            "--enable-admission-plugins=NodeRestriction", f"--token-auth-file={pki}/tokens.csv",
-            "--allow-privileged=true", "--kubelet-preferred-address-types=InternalIP",
-            "--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000", *more])
+        self.server.start(*more)
 
     def _admin_flags(self):
         config = self.path("admin.kubeconfig")
@@ -160,17 +135,12 @@ class Site:
 
     # Helpers.
 
-    def write_kubeconfig(self, name, server, token=""):
-        authority = f', certificate-authority: "{self.pki}/ca.crt"' if server.startswith("https") else ""
-        user = f"token: {token}" if token else ""
-        with open(self.path(name + ".kubeconfig"), "w") as file:
-            os.chmod(file.name, 0o600)
-            file.write(KUBECONFIG.format(server=server, authority=authority, user=user))
-        return file.name
+    def write_kubeconfig(self, name, server="", token=""):
+        return self.server.write_kubeconfig(name, server, token)
 
     def kubectl(self, *arguments, kubeconfig="admin", timeout=60, **more):
         """Runs kubectl. Returns the CompletedProcess with stdout and stderr as text."""
-        command = ["kubectl", "--kubeconfig", self.path(kubeconfig + ".kubeconfig"), *arguments]
+        command = [self.program("kubectl"), "--kubeconfig", self.path(kubeconfig + ".kubeconfig"), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout, **more)
 
     def apply(self, *objects):
@@ -179,22 +149,6 @@ class Site:
         done = self.kubectl("apply", "-f", "-", input=body)
         if done.returncode != 0:
             raise RuntimeError("kubectl apply: " + done.stderr)
-
-    def _certificates(self):
-        if os.path.exists(os.path.join(self.pki, "ca.crt")):
-            return
-        names = "IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes.default,DNS:kubernetes.default.svc"
-        with open(os.path.join(self.pki, "san"), "w") as file:
-            file.write("subjectAltName=" + names + "\n")
-        with open(os.path.join(self.pki, "tokens.csv"), "w") as file:
-            file.write(TOKENS)
-        for command in (
-                "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -days 3650 -subj /CN=kubernetes-ca",
-                "req -newkey rsa:2048 -nodes -keyout apiserver.key -out apiserver.csr -subj /CN=kube-apiserver",
-                "x509 -req -in apiserver.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 3650 -extfile san"
-                " -out apiserver.crt",
-                "genrsa -out sa.key 2048", "rsa -in sa.key -pubout -out sa.pub"):
-            subprocess.run(["openssl", *command.split()], cwd=self.pki, check=True, capture_output=True)
 
     def down(self):
         """Ends all processes of the site and removes the state of containerd and etcd; keeps the logs."""

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 """Writes a scenario of random cuts from a seed and plays it with `holdfast-lab run` and real kubelets.
 
-soak.py --kubernetes DIR --bin DIR --work DIR [--minutes M] [--seed N]
+    soak.py [--kubernetes DIR] --bin DIR --work DIR [MINUTES] [--seed N]
 
 Two nodes have a real kubelet behind holdfast-edge; a third one, with holdfast-node, is never cut off. At the end no
 container may have restarted, no pod may have been evicted, and statuses, leases and taints in the API must be those of
-the nodes. Exits as holdfast-lab does, or with 77 without Kubernetes binaries or root.
+the nodes. Exits as holdfast-lab does, or with 77 without Kubernetes' programs or root.
 """
 
 import argparse
 import os
 import random
-import shutil
 import sys
 
-from run_scenario import SKIPPED, command_of, reason_to_skip
+import kubernetes
+import run_scenario
 
 QUIET_AT_END = 45  # seconds without faults: a kubelet reports its status every ten seconds
 LONGEST_CUT = 90  # seconds; pods tolerate an unreachable node for 300
@@ -89,25 +89,22 @@ def events_of(dice, duration):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kubernetes", required=True, help="folder with bin/ and images/, from real/real unpack")
+    kubernetes.add_option(parser)
     parser.add_argument("--bin", required=True, help="folder with the project's programs")
     parser.add_argument("--work", required=True, help="folder for logs and state; emptied first")
-    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("minutes", metavar="MINUTES", type=float, nargs="?", default=10)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1, 1 << 31))
     chosen = parser.parse_args()
     if not 2 <= chosen.minutes <= 24 * 60:
-        parser.error("--minutes: from 2 to 1440")
+        parser.error("MINUTES: from 2 to 1440")
     return chosen
 
 
 def main():
     chosen = arguments()
-    reason = reason_to_skip(chosen.kubernetes)
-    if reason:
-        print(f"SKIPPED: {reason}")
-        return SKIPPED
-    shutil.rmtree(chosen.work, ignore_errors=True)
-    os.makedirs(chosen.work)
+    programs = kubernetes.programs_or_exit(chosen.kubernetes, "soak")
+    kubernetes.print_versions(programs)
+    run_scenario.empty_folder(chosen.work)
     file = os.path.join(chosen.work, "soak.yaml")
     duration = round(chosen.minutes * 60)
     with open(file, "w") as out:
@@ -115,10 +112,9 @@ def main():
         out.write(SCENARIO.format(minutes=chosen.minutes, seed=chosen.seed, duration=duration, events=events))
     print(f"seed {chosen.seed}: repeat with `cross/dev soak {chosen.minutes:g} --seed {chosen.seed}`; the scenario is "
           f"{file}", flush=True)
-    command = command_of(chosen, file, ["--kubelet-on=kube", "--api-server=" + chosen.kubernetes, "--converge=60s",
-                                        "--data=" + os.path.join(chosen.work, "data"),
-                                        "--report=" + os.path.join(chosen.work, "soak.html")])
-    os.execv(command[0], command)
+    run_scenario.play(programs, chosen, file, [
+        "--kubelet-on=kube", "--api-server=" + programs.folder, "--converge=60s",
+        "--data=" + os.path.join(chosen.work, "data"), "--report=" + os.path.join(chosen.work, "soak.html")])
 
 
 if __name__ == "__main__":

@@ -107,8 +107,8 @@ class Suite:
                 subprocess.run([
                     self.program, "--kubeconfig", kubeconfig, "--provider=skeleton", "--num-nodes=1",
                     "--allowed-not-ready-nodes=0", "--ginkgo.no-color", "--ginkgo.json-report=" + report,
-                    "--ginkgo.focus=" + focus, "--ginkgo.timeout=2h", *self.flags], stdout=log, stderr=log, cwd=self.folder,
-                    timeout=deadline * len(names))
+                    "--ginkgo.focus=" + focus, "--ginkgo.timeout=2h", *self.flags],
+                    stdout=log, stderr=log, cwd=self.folder, timeout=deadline * len(names))
             except subprocess.TimeoutExpired:
                 log.write("killed: it took too long\n")
         try:

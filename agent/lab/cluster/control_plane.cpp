@@ -140,8 +140,8 @@ Status ControlPlane::spawn_kube_server() {
 
 asio::awaitable<Status> ControlPlane::start_kube() {
   port_ = kube_->port;
-  CO_TRY([[maybe_unused]] const auto etcd, children_.start("etcd", (kube_->bin / "etcd").string(),
-                                                           as_arguments(kube_->etcd_flags())));
+  CO_TRY([[maybe_unused]] const auto etcd,
+         children_.start("etcd", kube_->etcd.string(), as_arguments(kube_->etcd_flags())));
   Status done = spawn_kube_server();
   if (done) done = open_client();
   if (done) done = co_await wait_until_ready();

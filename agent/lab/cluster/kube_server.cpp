@@ -2,6 +2,7 @@
 
 #include "agent/lab/apiserver/kubelet_dir.h"
 #include "agent/lab/apiserver/tls_dir.h"
+#include "agent/lab/cluster/machine_programs.h"
 #include "platform/fs/file.h"
 
 namespace holdfast::agent::lab::cluster {
@@ -17,13 +18,14 @@ std::string local_url(std::uint16_t port) { return "http://127.0.0.1:" + std::to
 
 Result<KubeServer> KubeServer::prepare(std::filesystem::path bin, std::filesystem::path data,
                                        WallTime now) {
-  for (const char* program : {"etcd", "kube-apiserver", "kube-controller-manager"}) {
+  for (const char* program : {"kube-apiserver", "kube-controller-manager"}) {
     std::error_code ec;
     if (!std::filesystem::exists(bin / program, ec)) {
       return fail(Errc::not_found, "--api-server: " + bin.string() + " has no " + program);
     }
   }
-  KubeServer server{.bin = std::move(bin), .data = std::move(data)};
+  TRY(auto etcd, find_machine_program("--api-server", {"etcd", "etcd-server"}));
+  KubeServer server{.bin = std::move(bin), .etcd = std::move(etcd), .data = std::move(data)};
   TRY([[maybe_unused]] const TlsDir tls,
       open_tls_dir((server.data / "pki").string(), "127.0.0.1", now));
   if (auto made = open_kubelet_dir(server.data / "kubelet", now); !made) return fail(made.error());

@@ -1,7 +1,7 @@
 // Kubernetes' own control plane as processes of the lab: etcd, kube-apiserver and
 // kube-controller-manager, without its node lifecycle controller, whose place holdfast-cloud takes.
 //
-// The programs are found in one folder, under the names that Kubernetes and etcd give them.
+// Kubernetes' programs are found in one folder, etcd on this machine.
 
 #pragma once
 
@@ -17,14 +17,15 @@
 namespace holdfast::agent::lab::cluster {
 
 struct KubeServer {
-  std::filesystem::path bin;   // of the programs
+  std::filesystem::path bin;   // of Kubernetes' programs
+  std::filesystem::path etcd;  // the program
   std::filesystem::path data;  // an existing directory
   std::uint16_t port = 0;      // of kube-apiserver, on 127.0.0.1
   std::uint16_t etcd_port = 0;
   std::uint16_t etcd_peer_port = 0;
 
   // Makes certificates and an audit policy in `data`, and picks free ports. Errors: not_found,
-  // naming the program that the folder does not have; those of writing files.
+  // naming the program that the folder or this machine does not have; those of writing files.
   [[nodiscard]] static Result<KubeServer> prepare(std::filesystem::path bin,
                                                   std::filesystem::path data, WallTime now);
 

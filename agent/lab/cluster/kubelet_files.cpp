@@ -2,11 +2,10 @@
 
 #include <sys/un.h>
 
+#include "agent/lab/cluster/machine_programs.h"
 #include "agent/lab/cluster/node_groups.h"
 #include "embedded/kubelet_node.h"
 #include "platform/fs/file.h"
-#include "platform/proc/notify.h"
-#include "platform/text.h"
 
 namespace holdfast::agent::lab::cluster {
 namespace {
@@ -18,31 +17,21 @@ bool is_there(const Path& path) {
   return std::filesystem::exists(path, ec);
 }
 
-// Where a program of this machine is; empty: nowhere.
-Path program_of_machine(const char* name) {
-  const std::string path =
-      proc::system_environment("PATH").value_or("/usr/bin:/bin") + ":/usr/sbin:/sbin";
-  for (const std::string_view folder : split(path, ':')) {
-    if (!folder.empty() && is_there(Path(folder) / name)) return Path(folder) / name;
-  }
-  return {};
-}
-
 Error missing(const std::string& what) { return {Errc::not_found, "--kubelet: " + what, {}}; }
 
-Status find_programs_of_machine(KubeletPrograms& programs) {
-  struct Needed {
-    const char* name;
-    const char* package;
+Status find_machine_programs(KubeletPrograms& programs) {
+  const auto find = [](std::string_view name, std::string_view package) {
+    return find_machine_program("--kubelet", {name, package});
   };
-  for (const auto& [name, package] :
-       {Needed{"unshare", "util-linux"}, Needed{"nsenter", "util-linux"}, Needed{"ip", "iproute2"},
-        Needed{"mount", "mount"}, Needed{"runc", "runc"}}) {
-    programs.runc = program_of_machine(name);
-    if (programs.runc.empty()) {
-      return tl::unexpected(
-          missing("this machine has no " + std::string(name) + "; install the package " + package));
-    }
+  TRY(programs.containerd, find("containerd", "containerd"));
+  TRY(programs.ctr, find("ctr", "containerd"));
+  TRY(programs.runc, find("runc", "runc"));
+  for (const MachineProgram& each : {MachineProgram{"containerd-shim-runc-v2", "containerd"},
+                                     {"unshare", "util-linux"},
+                                     {"nsenter", "util-linux"},
+                                     {"ip", "iproute2"},
+                                     {"mount", "mount"}}) {
+    if (auto found = find_machine_program("--kubelet", each); !found) return fail(found.error());
   }
   programs.network_plugins = "/usr/lib/cni";
   if (!is_there("/usr/lib/cni/bridge") && is_there("/opt/cni/bin/bridge")) {
@@ -56,21 +45,21 @@ Status find_programs_of_machine(KubeletPrograms& programs) {
   return {};
 }
 
+// containerd 1.6 reads configurations of version 2; containerd 2 migrates them.
 std::string runtime_text(const KubeletPrograms& programs, const KubeletFiles& files) {
-  return "version = 3\nroot = \"" + files.runtime_data().string() + "\"\nstate = \"" +
+  return "version = 2\nroot = \"" + files.runtime_data().string() + "\"\nstate = \"" +
          (files.runtime_state() / "containerd").string() + "\"\n[grpc]\n  address = \"" +
          files.socket().string() +
-         "\"\n[plugins.\"io.containerd.cri.v1.images\".pinned_images]\n"
-         "  sandbox = \"registry.k8s.io/pause:3.10.2\"\n"
-         "[plugins.\"io.containerd.cri.v1.runtime\"]\n"
+         "\"\n[plugins.\"io.containerd.grpc.v1.cri\"]\n"
+         "  sandbox_image = \"registry.k8s.io/pause:3.10.2\"\n"
          "  restrict_oom_score_adj = true\n  enable_cdi = false\n"
-         "  [plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.runc]\n"
+         "  [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n"
          "    runtime_type = \"io.containerd.runc.v2\"\n"
-         "    [plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.runc.options]\n"
+         "    [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\n"
          "      BinaryName = \"" +
          programs.runc.string() +
-         "\"\n  [plugins.\"io.containerd.cri.v1.runtime\".cni]\n    bin_dirs = [\"" +
-         programs.network_plugins.string() + "\"]\n    conf_dir = \"" +
+         "\"\n  [plugins.\"io.containerd.grpc.v1.cri\".cni]\n    bin_dir = \"" +
+         programs.network_plugins.string() + "\"\n    conf_dir = \"" +
          (files.folder / "cni").string() + "\"\n";
 }
 
@@ -103,24 +92,23 @@ std::string edge_text(const std::string& url) {
 
 }  // namespace
 
-Result<KubeletPrograms> KubeletPrograms::find(const std::filesystem::path& folder) {
+Result<KubeletPrograms> KubeletPrograms::find(const std::filesystem::path& folder,
+                                              const std::filesystem::path& images) {
   if (!has_groups_of_version_1()) {
     return fail(Errc::unavailable,
                 "--kubelet: this machine has no cgroup v1, so a kubelet would see, and remove, "
                 "the control groups of this machine's own pods");
   }
   KubeletPrograms programs;
-  programs.bin = folder / "bin";
-  for (const char* name : {"kubelet", "containerd", "containerd-shim-runc-v2", "ctr"}) {
-    if (is_there(programs.bin / name)) continue;
-    return tl::unexpected(missing(programs.bin.string() + " has no " + name));
+  programs.kubelet = folder / "bin" / "kubelet";
+  if (!is_there(programs.kubelet)) {
+    return tl::unexpected(missing((folder / "bin").string() + " has no kubelet"));
   }
-  for (const char* name : {"pause.tar", "busybox.tar"}) {
-    programs.images.push_back(folder / "images" / name);
-    if (is_there(programs.images.back())) continue;
-    return tl::unexpected(missing((folder / "images").string() + " has no " + name));
+  programs.images = images;
+  if (!is_there(images)) {
+    return fail(Errc::not_found, "--kubelet-images: " + images.string() + " does not exist");
   }
-  if (auto found = find_programs_of_machine(programs); !found) return fail(found.error());
+  if (auto found = find_machine_programs(programs); !found) return fail(found.error());
   return programs;
 }
 

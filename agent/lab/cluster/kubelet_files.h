@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "platform/result.h"
 #include "platform/time.h"
@@ -14,17 +13,20 @@ namespace holdfast::agent::lab::cluster {
 // The image of the pods that the lab makes: it has the programs of busybox.
 inline constexpr std::string_view pod_image = "docker.io/local/busybox:1";
 
-// Where the programs are. Kubernetes' and containerd's are in one folder, which has bin/ and the
-// images of images/*.tar; the others are this machine's.
+// Where the programs are. The kubelet is in the folder bin/ of a folder; the others are this
+// machine's.
 struct KubeletPrograms {
-  std::filesystem::path bin;
-  std::vector<std::filesystem::path> images;  // to import: of the sandbox, and pod_image
+  std::filesystem::path kubelet;
+  std::filesystem::path images;  // an archive to import: the sandbox's image, and pod_image
+  std::filesystem::path containerd;
+  std::filesystem::path ctr;
   std::filesystem::path runc;
   std::filesystem::path network_plugins;
 
   // Errors: not_found, naming what is missing, where, and the Debian package of this machine's
   // programs; unavailable (this machine has no cgroup v1).
-  [[nodiscard]] static Result<KubeletPrograms> find(const std::filesystem::path& folder);
+  [[nodiscard]] static Result<KubeletPrograms> find(const std::filesystem::path& folder,
+                                                    const std::filesystem::path& images);
 };
 
 // Everything of one node, in its folder.

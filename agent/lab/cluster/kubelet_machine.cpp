@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "agent/lab/cluster/machine_programs.h"
 #include "platform/fs/file.h"
 #include "platform/loop/timer.h"
-#include "platform/proc/notify.h"
 #include "sync/wire/codec.h"
 #include "sync/wire/list_bytes.h"
 
@@ -87,10 +87,8 @@ asio::awaitable<Status> KubeletMachine::boot() {
 asio::awaitable<Status> KubeletMachine::start_runtime() {
   Status done = co_await boot();
   if (!done || children_.is_alive(runtime_child())) co_return done;
-  const std::string path =
-      settings_.programs.bin.string() + ":" + proc::system_environment("PATH").value_or("/bin");
-  std::vector<std::string> argv = {"/usr/bin/env", "PATH=" + path,
-                                   (settings_.programs.bin / "containerd").string(), "--config",
+  std::vector<std::string> argv = {"/usr/bin/env", "PATH=" + machine_path(),
+                                   settings_.programs.containerd.string(), "--config",
                                    files_.runtime_config().string()};
   done = enter(runtime_child(), std::move(argv));
   if (!done) co_return done;
@@ -102,21 +100,15 @@ asio::awaitable<Status> KubeletMachine::start_runtime() {
 }
 
 asio::awaitable<Status> KubeletMachine::import_images() {
-  Status done;
-  for (const auto& image : settings_.programs.images) {
-    std::vector<std::string> argv = {(settings_.programs.bin / "ctr").string(),
-                                     "--address=" + files_.socket().string(),
-                                     "--namespace=k8s.io",
-                                     "images",
-                                     "import",
-                                     image.string()};
-    done = enter(import_child(), std::move(argv));
-    if (!done) co_return done;
-    const MonoTime limit = clock_.mono() + import_limit;
-    while (children_.is_alive(import_child())) {
-      if (clock_.mono() > limit) co_return fail(Errc::timeout, "import of " + image.string());
-      co_await loop::wait_for(wait_step);
-    }
+  const std::string archive = settings_.programs.images.string();
+  Status done = enter(import_child(),
+                      {settings_.programs.ctr.string(), "--address=" + files_.socket().string(),
+                       "--namespace=k8s.io", "images", "import", archive});
+  if (!done) co_return done;
+  const MonoTime limit = clock_.mono() + import_limit;
+  while (children_.is_alive(import_child())) {
+    if (clock_.mono() > limit) co_return fail(Errc::timeout, "import of " + archive);
+    co_await loop::wait_for(wait_step);
   }
   has_images_ = true;
   co_return done;
@@ -125,7 +117,7 @@ asio::awaitable<Status> KubeletMachine::import_images() {
 Status KubeletMachine::start_kubelet(const std::string& name) {
   const std::string kubeconfig =
       settings_.kubeconfig.empty() ? files_.edge_kubeconfig().string() : settings_.kubeconfig;
-  return enter(name, {(settings_.programs.bin / "kubelet").string(),
+  return enter(name, {settings_.programs.kubelet.string(),
                       "--config=" + files_.kubelet_config().string(), "--kubeconfig=" + kubeconfig,
                       "--container-runtime-endpoint=unix://" + files_.socket().string(),
                       "--hostname-override=" + settings_.node,

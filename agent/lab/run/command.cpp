@@ -152,14 +152,21 @@ Result<PlayerSettings> player_settings(const Scenario& scenario, const RunSettin
     playing.kubernetes = std::filesystem::absolute(settings.api_server) / "bin";
   }
   if (settings.kubelet.empty()) {
-    if (settings.kubelet_on.empty()) return playing;
-    return fail(Errc::invalid, "--kubelet-on needs --kubelet");
+    if (!settings.kubelet_on.empty()) return fail(Errc::invalid, "--kubelet-on needs --kubelet");
+    if (settings.kubelet_images.empty()) return playing;
+    return fail(Errc::invalid, "--kubelet-images needs --kubelet");
   }
   const KubeletSurroundings around{.namespaces = playing.namespaces,
                                    .server_has_tls = !settings.api_server.empty(),
                                    .speed = settings.speed};
   TRY(playing.kubelet_nodes, kubelet_nodes(scenario, settings.kubelet_on, around));
-  TRY(playing.kubelet, cluster::KubeletPrograms::find(std::filesystem::absolute(settings.kubelet)));
+  if (settings.kubelet_images.empty()) {
+    return fail(Errc::invalid,
+                "--kubelet needs --kubelet-images FILE; make it with test/real/images.py FILE");
+  }
+  TRY(playing.kubelet,
+      cluster::KubeletPrograms::find(std::filesystem::absolute(settings.kubelet),
+                                     std::filesystem::absolute(settings.kubelet_images)));
   return playing;
 }
 
@@ -193,9 +200,10 @@ void add_run_command(config::Options& options, RunSettings& settings) {
   options.add("clean-up", settings.clean_up,
               "play nothing, and remove from the cluster of --kubeconfig what runs have left that "
               "crashed");
-  options.add("api-server", settings.api_server,
-              "folder with bin/etcd, bin/kube-apiserver and bin/kube-controller-manager to use in "
-              "place of the lab's API server");
+  options.add(
+      "api-server", settings.api_server,
+      "folder with bin/kube-apiserver and bin/kube-controller-manager to use in place of the "
+      "lab's API server, with this machine's etcd");
   options.add("namespaces", settings.namespaces,
               "each node in a network namespace of its own: true (needs root), false, or auto");
   options.add(
@@ -204,8 +212,10 @@ void add_run_command(config::Options& options, RunSettings& settings) {
       "nodes, within this real time; 0: not expected");
   options.add(
       "kubelet", settings.kubelet,
-      "folder with bin/kubelet, bin/containerd and images/: a kubelet runs the pods in place "
-      "of holdfast-node; needs root");
+      "folder with bin/kubelet: a kubelet and this machine's containerd run the pods in place of "
+      "holdfast-node; needs root and --kubelet-images");
+  options.add("kubelet-images", settings.kubelet_images,
+              "the archive of images for --kubelet, which test/real/images.py makes");
   options.add("kubelet-on", settings.kubelet_on,
               "the sites and nodes that have the kubelet, \"a,b-1\"; empty: all");
 }

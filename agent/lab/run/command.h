@@ -25,7 +25,8 @@ struct RunSettings {
   bool clean_up = false;            // only remove what runs have left there
   std::string api_server;           // folder of Kubernetes' own programs; empty: the lab's
   std::string namespaces = "auto";  // "auto", "true" or "false"
-  std::string kubelet;              // folder of a kubelet and containerd; empty: holdfast-node
+  std::string kubelet;              // folder with bin/kubelet; empty: holdfast-node
+  std::string kubelet_images;       // archive of the images for it
   Duration converge{};              // how long API and nodes may differ at the end; 0: any time
   std::string kubelet_on;           // the sites and nodes that have it, "a,b-1"; empty: all
 };
