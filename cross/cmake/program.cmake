@@ -16,6 +16,14 @@ function(holdfast_mostly_waits name)
   endif()
 endfunction()
 
+# holdfast_precompile(NAME): compiles a library of many files with precompiled.h, in builds for tests. The others, release
+# and tidy among them, find a file that forgets one of these includes.
+function(holdfast_precompile name)
+  if(HOLDFAST_TOGETHER AND HOLDFAST_TESTS)
+    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cross/cmake/precompiled.h)
+  endif()
+endfunction()
+
 # holdfast_program(NAME SOURCE LIBRARY): adds a program that is shipped. The release preset also puts a
 # stripped copy into bin/stripped; the file in bin keeps its symbols.
 

@@ -101,8 +101,11 @@ PodDisruptionBudget make_budget(const std::string& name, const std::string& labe
   return budget;
 }
 
-void ClusterFixture::fill(Cluster& cluster) const {
-  for (const Pod& pod : pods) cluster.set_pod(view_of(pod, cluster.symbols()));
+void ClusterFixture::fill(Cluster& cluster, std::span<const std::string> without) const {
+  for (const Pod& pod : pods) {
+    if (std::find(without.begin(), without.end(), pod.metadata.name) != without.end()) continue;
+    cluster.set_pod(view_of(pod, cluster.symbols()));
+  }
   for (const Node& node : nodes) cluster.set_node(node);
 }
 
@@ -170,13 +173,9 @@ Result run(const ClusterFixture& cluster_fixture, std::uint64_t seed) {
 
 FitStatus fits(const ClusterFixture& cluster_fixture, const std::string& node,
                const std::vector<std::string>& without) {
-  ClusterFixture left = cluster_fixture;
-  std::erase_if(left.pods, [&without](const Pod& pod) {
-    return std::find(without.begin(), without.end(), pod.metadata.name) != without.end();
-  });
   Cluster cluster;
-  left.fill(cluster);
-  const PodRef pod = view_of(left.incoming, cluster.symbols());
+  cluster_fixture.fill(cluster, without);
+  const PodRef pod = view_of(cluster_fixture.incoming, cluster.symbols());
   const auto all = plugins();
   const Chain chain(all, cluster, *pod);
   if (!chain.prepared().ok()) return chain.prepared();

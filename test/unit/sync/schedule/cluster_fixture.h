@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ struct ClusterFixture {
   std::vector<PodDisruptionBudget> budgets;
   Pod incoming;
 
-  void fill(Cluster& cluster) const;
+  // Adds the nodes, and the pods that are not named in `without`.
+  void fill(Cluster& cluster, std::span<const std::string> without = {}) const;
   // Reorders all objects.
   void shuffle(Random& random);
 };

@@ -27,71 +27,11 @@ std::vector<std::string> lower_on(const ClusterFixture& cluster_fixture, const s
   return names;
 }
 
-// Calls `use` for each random cluster whose pod preempts. Returns the number of these clusters.
-template <class Use>
-int each_preemption(Use&& use) {
-  int preempted = 0;
-  for (int seed = 0; seed < worlds; ++seed) {
-    Random random(static_cast<std::uint64_t>(seed));
-    const ClusterFixture cluster_fixture = test::random_cluster(random);
-    const test::Result result = test::run(cluster_fixture);
-    if (!result.preemption.chosen) continue;
-    ++preempted;
-    use(seed, cluster_fixture, result);
-  }
-  return preempted;
-}
-
-TEST(PreemptionProperties, ThePodFitsWhenItsVictimsAreGone) {
-  const int preempted =
-      each_preemption([](int seed, const ClusterFixture& cluster_fixture, const auto& result) {
-        const std::string& node = result.preemption.chosen->node;
-        EXPECT_TRUE(test::fits(cluster_fixture, node, result.victims()).ok()) << seed;
-        EXPECT_FALSE(test::fits(cluster_fixture, node, {}).ok()) << seed;
-      });
-  EXPECT_GT(preempted, worlds / 5);
-}
-
-TEST(PreemptionProperties, OnlyLessImportantPodsOfTheNodeAreVictims) {
-  each_preemption([](int seed, const ClusterFixture& cluster_fixture, const auto& result) {
-    const auto names = result.victims();
-    EXPECT_FALSE(names.empty()) << seed;
-    for (const std::string& name : names) {
-      const Pod& pod = pod_named(cluster_fixture, name);
-      EXPECT_LT(*pod.spec.priority, *cluster_fixture.incoming.spec.priority) << seed;
-      EXPECT_EQ(pod.spec.node_name, result.preemption.chosen->node) << seed;
-      EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << seed;
-    }
-  });
-}
-
-TEST(PreemptionProperties, NoVictimCouldHaveStayed) {
-  each_preemption([](int seed, const ClusterFixture& cluster_fixture, const auto& result) {
-    const auto names = result.victims();
-    for (const std::string& name : names) {
-      auto others = names;
-      std::erase(others, name);
-      const FitStatus fit_status =
-          test::fits(cluster_fixture, result.preemption.chosen->node, others);
-      EXPECT_FALSE(fit_status.ok()) << seed << " " << name;
-    }
-  });
-}
-
-TEST(PreemptionProperties, TheOrderOfWhatComesInChangesNothing) {
-  for (int seed = 0; seed < worlds; ++seed) {
-    Random random(static_cast<std::uint64_t>(seed));
-    ClusterFixture cluster_fixture = test::random_cluster(random);
-    const test::Result before = test::run(cluster_fixture);
-    cluster_fixture.shuffle(random);
-    const test::Result after = test::run(cluster_fixture);
-    EXPECT_EQ(before.node, after.node) << seed;
-    EXPECT_EQ(before.message, after.message) << seed;
-    EXPECT_EQ(before.preemption.fit_status, after.preemption.fit_status) << seed;
-    EXPECT_EQ(before.preemption.nomination, after.preemption.nomination) << seed;
-    EXPECT_EQ(before.victims(), after.victims()) << seed;
-  }
-}
+// What is known of one random cluster, for all properties: making it costs more than checking them.
+struct World {
+  ClusterFixture cluster_fixture;
+  test::Result result;
+};
 
 // Calls `use` with the result of a VictimSearch on each node that does not fit and has pods of
 // lower priority.
@@ -116,34 +56,89 @@ void each_search(const ClusterFixture& cluster_fixture, Use&& use) {
   }
 }
 
-// A search rejects a node only if the pod does not fit without all pods of lower priority.
-TEST(PreemptionProperties, EveryNodeThatCanBeFreedIsACandidate) {
-  int candidates = 0;
-  for (int seed = 0; seed < worlds; ++seed) {
-    Random random(static_cast<std::uint64_t>(seed));
-    const ClusterFixture cluster_fixture = test::random_cluster(random);
-    each_search(cluster_fixture, [&cluster_fixture, &candidates, seed](const std::string& node,
-                                                                       const FitStatus& found,
-                                                                       const Candidate&) {
-      const FitStatus wanted = test::fits(cluster_fixture, node, lower_on(cluster_fixture, node));
-      EXPECT_EQ(found.ok(), wanted.ok()) << seed << " " << node;
-      EXPECT_EQ(found.reasons, wanted.reasons) << seed << " " << node;
-      candidates += found.ok() ? 1 : 0;
-    });
-  }
-  EXPECT_GT(candidates, worlds / 2);
+void expect_the_pod_fits_when_its_victims_are_gone(const World& world) {
+  const std::string& node = world.result.preemption.chosen->node;
+  EXPECT_TRUE(test::fits(world.cluster_fixture, node, world.result.victims()).ok());
+  EXPECT_FALSE(test::fits(world.cluster_fixture, node, {}).ok());
 }
 
-TEST(PreemptionProperties, NoOtherNodeWouldBreakFewerBudgets) {
-  each_preemption([](int seed, const ClusterFixture& cluster_fixture, const auto& result) {
-    const Candidate& chosen = *result.preemption.chosen;
-    each_search(cluster_fixture,
-                [&chosen, seed](const std::string& node, const FitStatus& fit_status,
-                                const Candidate& candidate) {
-                  if (!fit_status.ok()) return;
-                  EXPECT_GE(candidate.violations, chosen.violations) << seed << " " << node;
-                });
+void expect_only_less_important_pods_of_the_node_are_victims(const World& world) {
+  const auto names = world.result.victims();
+  EXPECT_FALSE(names.empty());
+  for (const std::string& name : names) {
+    const Pod& pod = pod_named(world.cluster_fixture, name);
+    EXPECT_LT(*pod.spec.priority, *world.cluster_fixture.incoming.spec.priority) << name;
+    EXPECT_EQ(pod.spec.node_name, world.result.preemption.chosen->node) << name;
+    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
+  }
+}
+
+void expect_no_victim_could_have_stayed(const World& world) {
+  const auto names = world.result.victims();
+  for (const std::string& name : names) {
+    auto others = names;
+    std::erase(others, name);
+    const std::string& node = world.result.preemption.chosen->node;
+    EXPECT_FALSE(test::fits(world.cluster_fixture, node, others).ok()) << name;
+  }
+}
+
+void expect_no_other_node_would_break_fewer_budgets(const World& world) {
+  const Candidate& chosen = *world.result.preemption.chosen;
+  each_search(world.cluster_fixture, [&chosen](const std::string& node, const FitStatus& fit_status,
+                                               const Candidate& candidate) {
+    if (!fit_status.ok()) return;
+    EXPECT_GE(candidate.violations, chosen.violations) << node;
   });
+}
+
+// A search rejects a node only if the pod does not fit without all pods of lower priority. Returns
+// the number of candidates.
+int expect_every_node_that_can_be_freed_is_a_candidate(const World& world) {
+  int candidates = 0;
+  const ClusterFixture& cluster_fixture = world.cluster_fixture;
+  each_search(
+      cluster_fixture, [&cluster_fixture, &candidates](const std::string& node,
+                                                       const FitStatus& found, const Candidate&) {
+        const FitStatus wanted = test::fits(cluster_fixture, node, lower_on(cluster_fixture, node));
+        EXPECT_EQ(found.ok(), wanted.ok()) << node;
+        EXPECT_EQ(found.reasons, wanted.reasons) << node;
+        candidates += found.ok() ? 1 : 0;
+      });
+  return candidates;
+}
+
+void expect_the_order_of_what_comes_in_changes_nothing(World world, Random& random) {
+  const test::Result& before = world.result;
+  world.cluster_fixture.shuffle(random);
+  const test::Result after = test::run(world.cluster_fixture);
+  EXPECT_EQ(before.node, after.node);
+  EXPECT_EQ(before.message, after.message);
+  EXPECT_EQ(before.preemption.fit_status, after.preemption.fit_status);
+  EXPECT_EQ(before.preemption.nomination, after.preemption.nomination);
+  EXPECT_EQ(before.victims(), after.victims());
+}
+
+TEST(PreemptionProperties, HoldInEveryCluster) {
+  int preempted = 0;
+  int candidates = 0;
+  for (int seed = 0; seed < worlds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(static_cast<std::uint64_t>(seed));
+    World world{.cluster_fixture = test::random_cluster(random), .result = {}};
+    world.result = test::run(world.cluster_fixture);
+    candidates += expect_every_node_that_can_be_freed_is_a_candidate(world);
+    if (world.result.preemption.chosen) {
+      ++preempted;
+      expect_the_pod_fits_when_its_victims_are_gone(world);
+      expect_only_less_important_pods_of_the_node_are_victims(world);
+      expect_no_victim_could_have_stayed(world);
+      expect_no_other_node_would_break_fewer_budgets(world);
+    }
+    expect_the_order_of_what_comes_in_changes_nothing(std::move(world), random);
+  }
+  EXPECT_GT(preempted, worlds / 5);
+  EXPECT_GT(candidates, worlds / 2);
 }
 
 }  // namespace

@@ -22,8 +22,9 @@ asio::awaitable<void> send(http::Client& client, http::Request request, MonoTime
 // ended by then.
 bool write_during_rejoin(int moment) {
   constexpr const char* pods = "/api/v1/namespaces/a/pods";
-  // The lease is renewed all the time, so that a renewal is under way when the rejoin ends.
-  UplinkFixture fixture({.set = [](EdgeOptions& options) { options.lease_renew_interval = 20ms; }});
+  // The lease is renewed most of the time (an answer takes 100 ms), so that a renewal is under way
+  // when the rejoin ends.
+  UplinkFixture fixture({.set = [](EdgeOptions& options) { options.lease_renew_interval = 60ms; }});
   fixture.cloud.put(pods, "p", R"({"spec":{"nodeName":"edge1"},"status":{"phase":"Pending"}})");
   EXPECT_TRUE(fixture.until(LinkState::connected));
   EXPECT_EQ(fixture.ask("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1").status, 200);
