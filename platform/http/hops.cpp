@@ -47,9 +47,13 @@ bool is_hop_by_hop(std::string_view name) {
 }
 
 bool is_about_caller(std::string_view name) {
+  return equals_ignoring_case(name, "authorization") || equals_ignoring_case(name, "cookie") ||
+         is_impersonation(name);
+}
+
+bool is_impersonation(std::string_view name) {
   const std::string lower = to_lower(name);
-  return lower == "authorization" || lower == "cookie" || lower.starts_with("impersonate-") ||
-         lower.starts_with("x-remote-");
+  return lower.starts_with("impersonate-") || lower.starts_with("x-remote-");
 }
 
 bool asks_for_upgrade(const Headers& headers) { return !upgrade_of(headers).empty(); }

@@ -17,6 +17,8 @@ namespace holdfast::http {
 // Whether a header identifies the caller or the user it acts for: credentials (Authorization,
 // Cookie) and impersonation (Impersonate-*, X-Remote-*).
 [[nodiscard]] bool is_about_caller(std::string_view name);
+// Whether a header makes the caller act as another user: Impersonate-*, X-Remote-*.
+[[nodiscard]] bool is_impersonation(std::string_view name);
 
 // Whether the headers ask for an upgrade that drop_hop_by_hop() would keep.
 [[nodiscard]] bool asks_for_upgrade(const Headers& headers);

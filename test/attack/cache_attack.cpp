@@ -119,5 +119,36 @@ TEST_F(Caches, OneTokenDoesNotTakeAllScopes) {
   EXPECT_EQ(as_node(treasure_list + "&resourceVersion=0").status, 200);
 }
 
+// What a caller may see is not what the user sees whom it acts as; only the API server knows both.
+TEST_F(Caches, ActingAsAnotherUserIsNotAnsweredFromTheCallersCache) {
+  ASSERT_NO_FATAL_FAILURE(start_lab());
+  take_over();
+  ASSERT_NO_FATAL_FAILURE(start_edge({"--cache-agents=*"}));
+  const auto read = [this](const std::string& target, const std::string& header) {
+    Ask question{.target = target, .bearer = "bob-token"};
+    if (!header.empty()) question.headers.push_back(header);
+    return ask_as_nobody(edge_port, question).body;
+  };
+  const std::string offline = secrets_path + "?resourceVersion=0";
+  ASSERT_NE(read(secrets_path, "").find(treasure), std::string::npos);
+  for (const bool connected : {true, false}) {
+    if (!connected) {
+      hostile->cut();
+      ASSERT_TRUE(wait_for_link("offline"));
+      ASSERT_NE(read(offline, "").find(treasure), std::string::npos) << "bob reads his own cache";
+    }
+    for (const char* header : {"Impersonate-User: alice", "impersonate-user: alice",
+                               "X-Remote-User: alice", "Impersonate-Uid: 1"}) {
+      for (const std::string& target :
+           {offline, secrets_path + "/treasure", secrets_path + "?watch=true&timeoutSeconds=1"}) {
+        // The lab's API server ignores X-Remote-*, as every API server does without a front proxy.
+        if (connected && std::string(header).starts_with("X-")) continue;
+        EXPECT_EQ(read(target, header).find(treasure), std::string::npos)
+            << header << " " << target << (connected ? "" : " offline");
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::attack

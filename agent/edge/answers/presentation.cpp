@@ -143,7 +143,7 @@ http::Response Presentation::print(const RoutedRequest& request, sync::wire::For
 
 void Presentation::remember(const RoutedRequest& request, const http::Response& response) {
   if (response.stream || sync::printing::has_columns(request.info)) return;
-  if (!answer_cache_.may_keep(request.caller)) return;
+  if (request.impersonates || !answer_cache_.may_keep(request.caller)) return;
   if (!response.headers.get("content-type").starts_with("application/json")) return;
   auto seen = sync::printing::remember_table(seen_tables(request), response.body);
   if (!seen) return;  // The answer is no table: nothing to remember.

@@ -1,5 +1,8 @@
 #include "agent/edge/route/routed_request.h"
 
+#include <algorithm>
+
+#include "platform/http/hops.h"
 #include "sync/autonomy/admit.h"
 
 namespace holdfast::agent {
@@ -31,16 +34,24 @@ Result<RoutedRequest> route(const http::Request& request, Caller caller) {
   TRY(Query query, Query::parse(request.query()));
   TRY(sync::objects::RequestInfo info, sync::objects::parse_request(method, request.path(), query));
   sync::wire::Accept accept = sync::wire::Accept::parse(request.headers.get("accept"));
+  const bool impersonates =
+      std::any_of(request.headers.begin(), request.headers.end(),
+                  [](const http::Header& header) { return http::is_impersonation(header.name); });
   return RoutedRequest{.http = request,
                        .caller = std::move(caller),
                        .info = std::move(info),
                        .query = std::move(query),
                        .accept = accept,
-                       .inner_accept = std::move(accept)};
+                       .inner_accept = std::move(accept),
+                       .impersonates = impersonates};
 }
 
 HandlerKind handler_of(const RoutedRequest& request, std::string_view node_name) {
   const sync::objects::RequestInfo& info = request.info;
+  if (request.impersonates) {
+    const bool dials = info.is_resource && is_passed_on(info);
+    return dials ? HandlerKind::dial : HandlerKind::forward;
+  }
   const bool read = request.is_read() && !sync::autonomy::is_own_lease(info, node_name);
   if (!read) {
     if (info.is_connect()) return HandlerKind::dial;

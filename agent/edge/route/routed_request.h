@@ -18,6 +18,10 @@ struct RoutedRequest {
   sync::wire::Accept accept;  // what the client accepts
   // What the answer must be before filters and tables are applied to it: `accept`, or less.
   sync::wire::Accept inner_accept;
+  // The caller acts as another user (Impersonate-*, X-Remote-*). Only the API server can decide
+  // whether it may, and what that user may see: such a request is never answered from what is
+  // cached, and its answer is never kept.
+  bool impersonates = false;
   // The Authorization header is not for the API server: it holds the node's own token.
   bool hides_authorization = false;
 
