@@ -64,19 +64,33 @@ void NodeLease::refresh(sync::Lease& lease) {
   lease.spec.lease_duration_seconds =
       static_cast<std::int32_t>(std::max<std::int64_t>(1, duration));
   lease.spec.renew_time = last_renewal_;
-  if (lease.metadata.owner_references.empty() && !node_uid_.empty()) {
+  set_owner(lease);
+}
+
+void NodeLease::set_owner(sync::Lease& lease) const {
+  if (node_uid_.empty()) return;
+  auto& owners = lease.metadata.owner_references;
+  if (owners.empty()) {
     sync::OwnerReference owner;
     owner.api_version = "v1";
     owner.kind = "Node";
     owner.name = node_name_;
     owner.uid = node_uid_;
-    lease.metadata.owner_references.push_back(std::move(owner));
+    owners.push_back(std::move(owner));
+    return;
   }
+  const auto dead =
+      std::find_if(owners.begin(), owners.end(), [this](const sync::OwnerReference& owner) {
+        return owner.kind == "Node" && owner.name == node_name_ && owner.uid != node_uid_;
+      });
+  if (dead == owners.end() || corrected_for_ == node_uid_) return;
+  dead->uid = node_uid_;
 }
 
 Status NodeLease::adopt(Result<std::string> answer) {
   if (!answer) return fail("lease", answer.error());
   TRY(lease_, sync::wire::decode_bytes<sync::Lease>(*answer));
+  corrected_for_ = node_uid_;
   return {};
 }
 
@@ -117,18 +131,28 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
   }
   ApiRequest get{.target = path};
   auto found = co_await uplink.call(std::move(get), limit);
-  const bool missing = !found && found.error().code == Errc::not_found;
-  if (!found && !missing) co_return fail("lease", found.error());
+  if (!found && found.error().code == Errc::not_found) co_return co_await create(uplink, limit);
+  if (!found) co_return fail("lease", found.error());
   sync::Lease wanted;
-  if (missing) {
-    wanted.metadata.name = node_name_;
-    wanted.metadata.namespace_name = sync::autonomy::lease_namespace;
-  } else {
-    CO_TRY(wanted, sync::wire::decode_bytes<sync::Lease>(*found));
-  }
+  CO_TRY(wanted, sync::wire::decode_bytes<sync::Lease>(*found));
   refresh(wanted);
-  ApiRequest write = whole(missing ? leases_path : path, wanted);
-  if (missing) write.method = http::Method::post;
+  auto written = co_await uplink.call(whole(path, wanted), limit);
+  co_return adopt(std::move(written));
+}
+
+asio::awaitable<Status> NodeLease::create(Uplink& uplink, Duration limit) {
+  ApiRequest get{.target = "/api/v1/nodes/" + percent_encode(node_name_)};
+  const auto node = co_await uplink.call(std::move(get), limit);
+  if (!node) co_return fail("the Node, without which no lease is created", node.error());
+  sync::wire::ObjectHeader header;
+  CO_TRY(header, sync::wire::read_header(*node));
+  set_node_uid(header.uid);
+  sync::Lease wanted;
+  wanted.metadata.name = node_name_;
+  wanted.metadata.namespace_name = sync::autonomy::lease_namespace;
+  refresh(wanted);
+  ApiRequest write = whole(leases_path, wanted);
+  write.method = http::Method::post;
   auto written = co_await uplink.call(std::move(write), limit);
   co_return adopt(std::move(written));
 }

@@ -5,6 +5,10 @@
 // and only while the kubelet is alive. renewTime never goes back, whatever the wall clock does. The
 // lease is neither written to disk nor journalled.
 //
+// The lease belongs to the Node, so that the garbage collector deletes it with the Node: without a
+// Node none is created, as by the kubelet, and the owner of a lease that was made for an earlier
+// Node of the same name is corrected, once for each Node.
+//
 // Threading: the loop's thread only.
 
 #pragma once
@@ -24,9 +28,10 @@ class NodeLease {
   NodeLease(std::string node_name, Duration lease_duration, Duration kubelet_grace,
             const Clock& clock);
 
-  // Renews the lease upstream with up to three requests of at most `limit` each (more than one if
-  // it has changed or is missing). While the kubelet is inactive, only reads the lease, to test
-  // whether the cloud is reachable. Errors: as Uplink::call().
+  // Renews the lease upstream with up to four requests of at most `limit` each (more than one if it
+  // has changed or is missing). A missing lease is created only if the API server has the Node.
+  // While the kubelet is inactive, only reads the lease, to test whether the cloud is reachable.
+  // Errors: as Uplink::call().
   asio::awaitable<Status> renew(Uplink& uplink, Duration limit);
 
   // The path of the lease.
@@ -41,12 +46,15 @@ class NodeLease {
   void note_kubelet_activity() { kubelet_.note_activity(clock_.mono()); }
   [[nodiscard]] const sync::autonomy::KubeletHealth& kubelet() const { return kubelet_; }
 
-  // Sets the uid for the owner reference of a lease that has none.
+  // The uid of the Node that the API server has now. "": not known.
   void set_node_uid(std::string uid) { node_uid_ = std::move(uid); }
 
  private:
   // Sets holder, duration, owner and a renewTime later than any before.
   void refresh(sync::Lease& lease);
+  void set_owner(sync::Lease& lease) const;
+  // Creates the lease if the API server has the Node.
+  asio::awaitable<Status> create(Uplink& uplink, Duration limit);
   // Take over the answer to a write: the whole lease, or only its new resourceVersion.
   Status adopt(Result<std::string> answer);
   Status adopt_version(sync::Lease written, Result<std::string> answer);
@@ -57,6 +65,7 @@ class NodeLease {
   const Clock& clock_;
   sync::autonomy::KubeletHealth kubelet_;
   std::string node_uid_;
+  std::string corrected_for_;  // the Node as whose lease it was last written
   sync::Lease lease_;  // the API server's last known state; without a resourceVersion: unknown
   WallTime last_renewal_;
 };

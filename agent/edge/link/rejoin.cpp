@@ -48,7 +48,19 @@ asio::awaitable<void> Rejoin::maintain_link() {
   }
 }
 
+const sync::watch::CachedObject* Rejoin::cached_node() const {
+  const store::ScopeKey nodes{
+      .owner = std::string(node_owner), .version = "v1", .resource = "nodes"};
+  const sync::watch::ObjectKey key{"", options_.node_name};
+  const ScopePtr scope = scopes_.covering(nodes, key, true);
+  return scope ? scope->cache().find(key) : nullptr;
+}
+
 asio::awaitable<void> Rejoin::renew_lease() {
+  // Before a rejoin has listed it again, the cached Node may be one that the cloud has replaced.
+  if (uplink_.link().state() == sync::autonomy::LinkState::connected) {
+    if (const sync::watch::CachedObject* node = cached_node()) lease_.set_node_uid(node->uid);
+  }
   const Status renewed = co_await lease_.renew(uplink_, options_.probe_deadline);
   if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
 }
@@ -149,11 +161,7 @@ asio::awaitable<Status> Rejoin::check_node() {
     offline_store_.record("node", subject, "the Node cannot be read: " + why);
     co_return done;
   }
-  const store::ScopeKey nodes{
-      .owner = std::string(node_owner), .version = "v1", .resource = "nodes"};
-  const sync::watch::ObjectKey key{"", options_.node_name};
-  const ScopePtr scope = scopes_.covering(nodes, key, true);
-  const sync::watch::CachedObject* known = scope ? scope->cache().find(key) : nullptr;
+  const sync::watch::CachedObject* known = cached_node();
   if (known != nullptr && known->uid != header->uid) {
     offline_store_.record("node", subject,
                           "the cloud has another node with this name: uid " + header->uid);

@@ -53,6 +53,8 @@ class Rejoin {
 
  private:
   asio::awaitable<void> renew_lease();
+  // The own Node in the cache; null if it is not there.
+  [[nodiscard]] const sync::watch::CachedObject* cached_node() const;
   asio::awaitable<void> rejoin();
   asio::awaitable<Status> run_stages();
   // Checks that the cloud still has the same node, and drops statuses that it has overtaken.

@@ -37,9 +37,15 @@ struct LeaseServer {
   }
 
   asio::awaitable<http::Response> handle(const http::Request& request) {
+    http::Response response;
+    if (request.path() == "/api/v1/nodes/edge-a") {
+      asked.emplace_back("GET node");
+      response.status = node_uid.empty() ? 404 : 200;
+      response.body = R"({"metadata":{"name":"edge-a","uid":")" + node_uid + R"("}})";
+      co_return response;
+    }
     asked.push_back(std::string(to_string(request.method)) + " " +
                     std::string(request.path().substr(leases.size())));
-    http::Response response;
     if (request.method == http::Method::post) {
       store(request.body);
       response.status = 201;
@@ -77,6 +83,7 @@ struct LeaseServer {
   }
 
   std::uint16_t port = 0;
+  std::string node_uid = "n1";  // "": there is no such Node
   std::string lease;
   int version = 10;
   std::string last_renewal;
@@ -94,13 +101,12 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     const auto client = ApiClient::make(access, clock, "test").value();
     Uplink uplink(context.get_executor(), {}, *client, clock, random);
     NodeLease lease("edge-a", 40s, 0s, clock);
-    lease.set_node_uid("n1");
     const auto take = [&cloud] { return std::exchange(cloud.asked, {}); };
     using Asked = std::vector<std::string>;
 
     Status renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
-    EXPECT_EQ(take(), (Asked{"GET /edge-a", "POST "}));
+    EXPECT_EQ(take(), (Asked{"GET /edge-a", "GET node", "POST "}));
     const auto made = sync::wire::decode_bytes<sync::Lease>(cloud.lease).value();
     EXPECT_EQ(made.spec.holder_identity, "edge-a");
     EXPECT_EQ(made.spec.lease_duration_seconds, 40);
@@ -125,7 +131,7 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     cloud.lease.clear();  // somebody deleted it
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_TRUE(renewed);
-    EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "POST "}));
+    EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "GET node", "POST "}));
 
     std::string last = cloud.last_renewal;
     for (int i = 0; i < 3; ++i) {
@@ -142,6 +148,72 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     co_await cloud.server.stop(test::VirtualClock::begin + 5min);
     renewed = co_await lease.renew(uplink, 10s);
     EXPECT_FALSE(renewed);
+  });
+}
+
+std::string lease_owner(const LeaseServer& cloud) {
+  const auto lease = sync::wire::decode_bytes<sync::Lease>(cloud.lease).value();
+  const auto& owners = lease.metadata.owner_references;
+  return owners.size() == 1 ? owners[0].kind + " " + owners[0].name + " " + owners[0].uid : "";
+}
+
+// The garbage collector deletes a lease whose owner is gone, and an API server without the Node
+// must not get one at all.
+TEST(NodeLease, BelongsToTheNodeThatThereIs) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    LeaseServer cloud(context);
+    JumpingClock clock(loop::clock_of(context.get_executor()));
+    Random random(1);
+    ClusterAccess access;
+    access.server = {"127.0.0.1", cloud.port};
+    const auto client = ApiClient::make(access, clock, "test").value();
+    Uplink uplink(context.get_executor(), {}, *client, clock, random);
+    NodeLease lease("edge-a", 40s, 0s, clock);
+    const auto take = [&cloud] { return std::exchange(cloud.asked, {}); };
+    using Asked = std::vector<std::string>;
+
+    cloud.node_uid.clear();
+    Status renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_FALSE(renewed);
+    EXPECT_EQ(take(), (Asked{"GET /edge-a", "GET node"}));
+    EXPECT_EQ(cloud.lease, "");
+
+    cloud.node_uid = "n1";  // the kubelet has registered it
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_TRUE(renewed);
+    EXPECT_EQ(lease_owner(cloud), "Node edge-a n1");
+    take();
+
+    // The Node is replaced, and the garbage collector deletes the old one's lease.
+    cloud.node_uid = "n2";
+    cloud.lease.clear();
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_TRUE(renewed);
+    EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "GET node", "POST "}));
+    EXPECT_EQ(lease_owner(cloud), "Node edge-a n2");
+
+    // It is replaced again, and the lease is still there: the agent learns it from its watch.
+    cloud.node_uid = "n3";
+    lease.set_node_uid("n3");
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_TRUE(renewed);
+    EXPECT_EQ(take(), Asked{"PUT /edge-a"});
+    EXPECT_EQ(lease_owner(cloud), "Node edge-a n3");
+    renewed = co_await lease.renew(uplink, 10s);
+    EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
+
+    // Somebody insists on another owner: the agent does not.
+    auto theirs = sync::wire::decode_bytes<sync::Lease>(cloud.lease).value();
+    theirs.metadata.owner_references[0].uid = "other";
+    theirs.metadata.resource_version = "999";
+    cloud.lease = sync::wire::encode_bytes(theirs);
+    for (int i = 0; i < 2; ++i) {
+      renewed = co_await lease.renew(uplink, 10s);
+      EXPECT_TRUE(renewed);
+    }
+    EXPECT_EQ(lease_owner(cloud), "Node edge-a other");
+    client->forget_connections();
+    co_await cloud.server.stop(test::VirtualClock::begin + 5min);
   });
 }
 

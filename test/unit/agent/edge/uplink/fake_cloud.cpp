@@ -8,6 +8,7 @@
 #include "platform/text.h"
 #include "sync/objects/patch/patch.h"
 #include "sync/wire/object_header.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::uplink {
 namespace {
@@ -101,10 +102,10 @@ class Watch final : public http::BodyStream {
 
 }  // namespace
 
-void FakeCloud::put(const std::string& collection, const std::string& name,
-                    const std::string& body) {
+void FakeCloud::put(const std::string& collection, const std::string& name, const std::string& body,
+                    const std::string& uid) {
   json::object object = sync::wire::parse_json(body).value().as_object();
-  json::object metadata{{"name", name}, {"uid", "uid-" + name}};
+  json::object metadata{{"name", name}, {"uid", uid.empty() ? "uid-" + name : uid}};
   metadata["resourceVersion"] = std::to_string(++version_);
   const auto words = split(collection, '/');
   const auto space = std::find(words.begin(), words.end(), "namespaces");
@@ -117,6 +118,22 @@ void FakeCloud::put(const std::string& collection, const std::string& name,
   kept = sync::wire::serialize(object);
   events.push_back({version_, collection, name, type, kept});
   changed.notify_all();
+}
+
+bool FakeCloud::collect_garbage() {
+  if (lease_.empty()) return false;
+  const json::value lease = sync::wire::parse_json(lease_).value();
+  for (const json::value& owner :
+       sync::wire::dig_list(lease.as_object(), {"metadata", "ownerReferences"})) {
+    const std::string node =
+        object("/api/v1/nodes", std::string(sync::wire::dig_text(owner.as_object(), {"name"})));
+    if (!node.empty() && sync::wire::read_header(node).value().uid ==
+                             sync::wire::dig_text(owner.as_object(), {"uid"})) {
+      return false;
+    }
+  }
+  lease_.clear();
+  return true;
 }
 
 void FakeCloud::remove(const std::string& collection, const std::string& name) {

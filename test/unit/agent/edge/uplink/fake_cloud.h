@@ -35,9 +35,16 @@ class FakeCloud {
   explicit FakeCloud(asio::any_io_executor executor) : changed(std::move(executor)) {}
 
   // Creates or changes an object in a collection such as "/api/v1/namespaces/a/secrets". `body` is
-  // JSON without metadata; the namespace comes from the path.
-  void put(const std::string& collection, const std::string& name, const std::string& body = "{}");
+  // JSON without metadata; the namespace comes from the path. The uid of a new object is "uid-NAME"
+  // unless it is given.
+  void put(const std::string& collection, const std::string& name, const std::string& body = "{}",
+           const std::string& uid = "");
   void remove(const std::string& collection, const std::string& name);
+  // Deletes the lease if its owner does not exist, as the garbage collector does. Returns whether
+  // it was deleted.
+  bool collect_garbage();
+  // The lease as JSON; "" if there is none.
+  [[nodiscard]] const std::string& lease() const { return lease_; }
 
   // How many requests whose text begins with `start` arrived, counted from the `from`-th request
   // on.
