@@ -27,7 +27,8 @@ Answers::Answers(Database& database, AnswerLimits limits, Sealing sealing)
       find_(database.prepare("SELECT status, content_type, expires_wall, checksum, bytes, sealed,"
                              " packed FROM answer WHERE owner = ?1 AND key = ?2")),
       remove_(database.prepare("DELETE FROM answer WHERE owner = ?1 AND key = ?2")),
-      remove_expired_(database.prepare("DELETE FROM answer WHERE expires_wall < ?1")),
+      remove_expired_(
+          database.prepare("DELETE FROM answer WHERE expires_wall < ?1 AND owner <> ?2")),
       // length() of a TEXT value counts characters, so the key is cast to BLOB.
       size_(database.prepare(
           "SELECT count(*), coalesce(sum(length(bytes) + length(CAST(key AS BLOB))), 0),"
@@ -35,7 +36,7 @@ Answers::Answers(Database& database, AnswerLimits limits, Sealing sealing)
           " coalesce(sum((length(bytes) + length(CAST(key AS BLOB))) * (owner = ?1)), 0)"
           " FROM answer WHERE owner <> ?1 OR key <> ?2")),
       rows_(database.prepare(
-          "SELECT owner, key, length(bytes) + length(CAST(key AS BLOB)) FROM answer"
+          "SELECT owner, key, length(bytes) + length(CAST(key AS BLOB)), expires_wall FROM answer"
           " WHERE owner <> ?1 OR key <> ?2 ORDER BY rowid")),
       keys_(database.prepare("SELECT key FROM answer WHERE owner = ?1"
                              " AND substr(key, 1, ?3) = ?2 ORDER BY key")) {}
@@ -64,6 +65,7 @@ Result<std::vector<Answers::Row>> Answers::others(const Name& name) {
     TRY(const bool more, row.next());
     if (!more) return found;
     Row read{.name = {std::string(row.text(0)), std::string(row.text(1))}, .bytes = row.integer(2)};
+    if (!row.is_null(3)) read.expires = row.integer(3);
     const auto used = used_.find(read.name);
     if (used != used_.end()) read.used = used->second;
     found.push_back(std::move(read));
@@ -87,6 +89,16 @@ struct Amount {
 };
 
 }  // namespace
+
+std::vector<Answers::Row>::const_iterator Answers::first_to_expire(
+    const std::vector<Row>& rows) const {
+  auto found = rows.end();
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
+    if (row->name.first != limits_.first_owner || !row->expires) continue;
+    if (found == rows.end() || row->expires < found->expires) found = row;
+  }
+  return found;
+}
 
 Result<std::vector<Answers::Row>::const_iterator> Answers::victim(const std::vector<Row>& rows,
                                                                   const Name& name,
@@ -133,6 +145,7 @@ Result<std::vector<Answers::Row>::const_iterator> Answers::victim(const std::vec
                         (row->is_document() == found->is_document() && row->used < found->used);
     if (sooner) found = row;
   }
+  if (found == rows.end() && is_first) found = first_to_expire(rows);
   if (found != rows.end()) return found;
   return fail(Errc::exhausted, "the cache holds as many answers as it may");
 }
@@ -214,7 +227,9 @@ Status Answers::remove(const Transaction&, std::string_view owner, std::string_v
 
 Result<std::int64_t> Answers::remove_expired(const Transaction&, WallTime time) {
   const std::int64_t before = time.time_since_epoch().count();
-  if (auto done = remove_expired_.use(before).run(); !done) return fail(done.error());
+  if (auto done = remove_expired_.use(before, limits_.first_owner).run(); !done) {
+    return fail(done.error());
+  }
   return database_.changes();
 }
 

@@ -49,8 +49,9 @@ class Answers {
   // Stores `answer`, replacing an older one; an identical one is not written again. To stay within
   // the limits, other rows are removed: of the same owner, documents (their keys are paths and
   // begin with '/') before the rest, least recently used first. For the first owner, rows of
-  // foreign owners are removed before its own documents. Tokens and other non-documents of the
-  // first owner are never removed.
+  // foreign owners are removed before its own documents, and these before its own tokens (what has
+  // a time at which it expires), the first to expire first. Everything else of the first owner is
+  // never removed.
   // Errors: exhausted if there is still not enough room, or `answer` is too large; it is not stored
   // then.
   [[nodiscard]] Status put(const Transaction& in, std::string_view owner, std::string_view key,
@@ -66,7 +67,7 @@ class Answers {
 
   [[nodiscard]] Status remove(const Transaction& in, std::string_view owner, std::string_view key);
 
-  // Removes the responses that expired before `time` and returns their number.
+  // Removes the responses of foreign owners that expired before `time` and returns their number.
   [[nodiscard]] Result<std::int64_t> remove_expired(const Transaction& in, WallTime time);
 
  private:
@@ -74,12 +75,16 @@ class Answers {
   struct Row {
     Name name;
     std::int64_t bytes = 0;
-    std::uint64_t used = 0;  // 0: not used in this run
+    std::optional<std::int64_t> expires = {};  // nanoseconds since 1970
+    std::uint64_t used = 0;                    // 0: not used in this run
 
     [[nodiscard]] bool is_document() const { return name.second.starts_with('/'); }
   };
   [[nodiscard]] Status make_room(const Transaction& in, const Name& name, std::int64_t bytes);
   [[nodiscard]] Result<std::vector<Row>> others(const Name& name);
+  // The row of the first owner that expires first; end() if none does.
+  [[nodiscard]] std::vector<Row>::const_iterator first_to_expire(
+      const std::vector<Row>& rows) const;
   // The next row to remove so that `name` fits; end() if it fits already. Errors: exhausted.
   [[nodiscard]] Result<std::vector<Row>::const_iterator> victim(const std::vector<Row>& rows,
                                                                 const Name& name,

@@ -240,7 +240,7 @@ bool misses_images(const json::value& pod) {
 
 Result<std::string> show_ready(std::string_view ready) {
   TRY(const json::array pods, pods_of_ready(ready));
-  std::vector<Row> rows{{"POD", "READY", "TOKEN UNTIL", "WHY NOT"}};
+  std::vector<Row> rows{{"POD", "READY", "TOKEN UNTIL", "REMARKS"}};
   std::size_t count = 0;
   bool images_unknown = false;
   for (const json::value& pod : pods) {
@@ -249,8 +249,9 @@ Result<std::string> show_ready(std::string_view ready) {
     count += comes_back ? 1 : 0;
     images_unknown = images_unknown || misses_images(pod);
     Row row{name, comes_back ? "yes" : "no", text_of(pod, {"until"}), ""};
-    const json::value* reasons = dig(pod, {"reasons"});
-    if (reasons != nullptr && reasons->is_array()) {
+    for (const char* list : {"reasons", "warnings"}) {
+      const json::value* reasons = dig(pod, {list});
+      if (reasons == nullptr || !reasons->is_array()) continue;
       for (const json::value& reason : reasons->get_array()) {
         row.back() = text_of(reason, {"text"});
         rows.push_back(row);

@@ -25,7 +25,7 @@ enum class Admission : std::uint8_t {
   mirror_pod,    // creation of a static pod's mirror: created in the cache, journalled
   csi_node,      // applied, journalled, coalesced
   event,         // journalled in a bounded ring; dropped before any other write
-  token,         // TokenRequest: answered with the stored token while that is valid
+  token,         // TokenRequest: answered with the stored token
 };
 
 [[nodiscard]] std::string_view to_string(Admission admission);

@@ -325,7 +325,7 @@ LocalOutcome apply_local_write(const LocalWrite& write) {
     case Admission::event:
       return apply_event(write);
     case Admission::token:
-      return needs_cloud(write, "no valid token is stored");
+      return needs_cloud(write, "no token is stored for this request");
     case Admission::refuse:
       return needs_cloud(write, "only the API server can decide it");
     case Admission::own_lease:

@@ -13,8 +13,13 @@ std::string dig_string(const json::object& from, wire::Path path) {
   return std::string(wire::dig_text(from, path));
 }
 
-std::string minutes_of(Duration time) {
-  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time).count();
+// "1 minute", "90 minutes", "5 hours", "40 days"
+std::string rounded(Duration time) {
+  using std::chrono::duration_cast;
+  const auto hours = duration_cast<std::chrono::hours>(time).count();
+  if (hours >= 48) return std::to_string(hours / 24) + " days";
+  if (hours >= 2) return std::to_string(hours) + " hours";
+  const auto minutes = duration_cast<std::chrono::minutes>(time).count();
   return std::to_string(minutes) + (minutes == 1 ? " minute" : " minutes");
 }
 
@@ -62,10 +67,14 @@ class ReadinessCheck {
   }
 
   void add(Obstacle obstacle, std::string why) {
-    Reason reason{obstacle, std::move(why)};
-    const auto& known = readiness_.reasons;
+    add_to(readiness_.reasons, {obstacle, std::move(why)});
+  }
+  void warn(Obstacle obstacle, std::string why) {
+    add_to(readiness_.warnings, {obstacle, std::move(why)});
+  }
+  static void add_to(std::vector<Reason>& known, Reason reason) {
     if (std::find(known.begin(), known.end(), reason) != known.end()) return;
-    readiness_.reasons.push_back(std::move(reason));
+    known.push_back(std::move(reason));
   }
 
   static std::string named(const Kind& kind, std::string_view space, std::string_view name) {
@@ -176,25 +185,27 @@ class ReadinessCheck {
   void check_token(const json::object& wanted) {
     const std::string audience = dig_string(wanted, {"audience"});
     const std::string_view uid = wire::uid_of(pod_);
-    std::optional<WallTime> expires;
+    bool is_stored = false;
+    std::optional<WallTime> ends;
     for (const StoredToken& token : knowledge_.tokens) {
       const bool ours = token.namespace_name == readiness_.namespace_name && token.pod_uid == uid;
       const auto& all = token.audiences;
       // An empty audience means the API server's own one, whose name is not known here.
       const bool meant =
           audience.empty() || std::find(all.begin(), all.end(), audience) != all.end();
-      if (ours && meant && (!expires || token.expires > *expires)) expires = token.expires;
+      if (!ours || !meant) continue;
+      is_stored = true;
+      ends = std::max(ends, token.ends);
     }
     const std::string shown = audience.empty() ? "its token" : "its token for audience " + audience;
-    if (!expires) return add(Obstacle::token_missing, shown + " was never received");
-    const Duration left = *expires - knowledge_.now;
-    if (left <= Duration::zero()) {
-      return add(Obstacle::token_missing, shown + " expired " + minutes_of(-left) + " ago");
-    }
-    readiness_.until = std::min(readiness_.until.value_or(*expires), *expires);
-    if (left <= limits_.token_notice) {
-      add(Obstacle::token_expires, shown + " expires in " + minutes_of(left));
-    }
+    if (!is_stored) return add(Obstacle::token_missing, shown + " was never received");
+    if (!ends) return;
+    readiness_.until = std::min(readiness_.until.value_or(*ends), *ends);
+    const Duration left = *ends - knowledge_.now;
+    if (left > limits_.token_notice) return;
+    const std::string when = left > Duration::zero() ? " ends in " + rounded(left)
+                                                     : " ended " + rounded(-left) + " ago";
+    warn(Obstacle::token_ends, shown + when + "; the API server may refuse it");
   }
 
   void check_volume_claim(const std::string& name) {
@@ -302,7 +313,7 @@ std::string_view to_string(Obstacle obstacle) {
   constexpr std::string_view names[obstacles] = {
       "node_state",      "config_map",     "secret",        "image_pull_secret",
       "service_account", "volume_claim",   "volume",        "volume_attachment",
-      "csi_driver",      "resource_claim", "token_missing", "token_expires",
+      "csi_driver",      "resource_claim", "token_missing", "token_ends",
       "pod_certificate", "trust_bundle",   "image_missing", "image_pull_policy"};
   return names[static_cast<std::size_t>(obstacle)];
 }

@@ -18,6 +18,7 @@
 
 #include "platform/result.h"
 #include "platform/time.h"
+#include "sync/autonomy/token.h"
 #include "sync/wire/json.h"
 
 namespace holdfast::sync::autonomy {
@@ -33,8 +34,9 @@ enum class Obstacle : std::uint8_t {
   volume_attachment,  // never received, though the volume must be attached
   csi_driver,         // not registered on the node's CSINode
   resource_claim,     // never received, or not allocated
-  token_missing,      // no stored token for the pod, or it has expired
-  token_expires,      // the stored token expires within ReadinessLimits::token_notice
+  token_missing,      // no stored token for the pod
+  token_ends,         // only as a warning: the stored token has ended, or ends within
+                      // ReadinessLimits::token_notice
   pod_certificate,    // its key exists in memory only and a new one needs the cloud
   trust_bundle,       // a ClusterTrustBundle: never received
   image_missing,      // not in the node's list of images
@@ -64,15 +66,6 @@ struct LookupResult {
   json::value object = nullptr;  // only if present; null when it cannot be parsed
 };
 
-// A token that the agent could answer a TokenRequest with.
-struct StoredToken {
-  std::string namespace_name;
-  std::string service_account;
-  std::string pod_uid;
-  std::vector<std::string> audiences;
-  WallTime expires;
-};
-
 struct ReadinessInput {
   std::string node_name;
   WallTime now{};
@@ -85,8 +78,8 @@ struct ReadinessInput {
 };
 
 struct ReadinessLimits {
-  // A stored token that expires earlier is reported. The kubelet renews a token when a fifth of its
-  // lifetime is left (12 minutes of the usual hour), so less than that means that renewal fails.
+  // A stored token that ends earlier is reported. The kubelet renews a token when a fifth of its
+  // lifetime is left (12 minutes of an hour), so less than that means that renewal fails.
   Duration token_notice = std::chrono::minutes(10);
   // The kubelet reports at most this many images (nodeStatusMaxImages), so a shorter list is
   // complete.
@@ -103,8 +96,11 @@ struct Reason {
 struct PodReadiness {
   std::string namespace_name;
   std::string name;
-  std::vector<Reason> reasons = {};    // empty: it would start again now
-  std::optional<WallTime> until = {};  // when the first of its tokens expires
+  std::vector<Reason> reasons = {};  // empty: it would start again now
+  // What does not keep it from starting. A token that has ended is given to the pod all the same,
+  // because only the API server can refuse it.
+  std::vector<Reason> warnings = {};
+  std::optional<WallTime> until = {};  // when the first of its tokens ends
   bool images_checked = false;  // the node's list of images is complete, so images were checked
 
   [[nodiscard]] bool ready() const { return reasons.empty(); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/edge/cache/stored_tokens.h"
 #include "agent/edge/options/cache_limits.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
@@ -79,6 +80,11 @@ sync::autonomy::ScopeUse Housekeeping::use_of(const LocalScope& scope) const {
 void Housekeeping::pass() {
   scopes_.remember_use();
   drop_unneeded_scopes(false);
+  if (const auto uids = needs_.pod_uids()) {
+    if (auto removed = remove_unneeded_tokens(scopes_, *uids); !removed) {
+      log_error("tokens of pods that are gone not removed", {{"error", removed.error()}});
+    }
+  }
   if (auto removed = scopes_.remove_expired_answers(); !removed) {
     log_error("expired answers not removed", {{"error", removed.error()}});
   }

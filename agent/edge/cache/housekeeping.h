@@ -1,7 +1,7 @@
-// Keeps the cache small: drops scopes that are not needed any more, and returns free database pages
-// to the file system, a few at a time and only while no client waits.
+// Keeps the cache small: drops scopes and tokens that are not needed any more, and returns free
+// database pages to the file system, a few at a time and only while no client waits.
 //
-// It only drops scopes while the link is connected, so that they can be fetched again. All scopes
+// It only drops them while the link is connected, so that they can be fetched again. All scopes
 // are checked once per --housekeeping-interval, those that hold one object once a minute.
 // sync/autonomy/housekeeping.h decides what is dropped.
 //

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "agent/edge/cache/stored_tokens.h"
 #include "agent/edge/options/cache_limits.h"
 #include "platform/text.h"
 #include "sync/autonomy/local_form.h"
@@ -70,42 +71,6 @@ std::string text(const json::value& value, std::initializer_list<std::string_vie
   return string == nullptr ? std::string() : std::string(*string);
 }
 
-// Reads a stored answer to a TokenRequest. Its key is "token
-// /api/v1/namespaces/NS/serviceaccounts/NAME/token HASH".
-std::optional<sync::autonomy::StoredToken> token_of(std::string_view key,
-                                                    const store::Answer& answer) {
-  const std::vector<std::string_view> path = split(key, '/');
-  const auto bytes = sync::autonomy::body_as_json(answer.bytes);
-  if (path.size() < 8 || !answer.expires || !bytes) return std::nullopt;
-  const auto body = sync::wire::parse_json(*bytes);
-  if (!body) return std::nullopt;
-  sync::autonomy::StoredToken token{.namespace_name = std::string(path[4]),
-                                    .service_account = std::string(path[6]),
-                                    .pod_uid = text(*body, {"spec", "boundObjectRef", "uid"}),
-                                    .audiences = {},
-                                    .expires = *answer.expires};
-  const json::object* object = body->if_object();
-  const json::value* spec = object == nullptr ? nullptr : object->if_contains("spec");
-  if (spec == nullptr || !spec->is_object()) return token;
-  const json::value* audiences = spec->get_object().if_contains("audiences");
-  if (audiences == nullptr || !audiences->is_array()) return token;
-  for (const json::value& each : audiences->get_array()) {
-    if (each.is_string()) token.audiences.emplace_back(std::string_view(each.get_string()));
-  }
-  return token;
-}
-
-Result<std::vector<sync::autonomy::StoredToken>> stored_tokens(Scopes& scopes) {
-  std::vector<sync::autonomy::StoredToken> tokens;
-  TRY(const std::vector<std::string> keys, scopes.answer_keys(node_owner, "token "));
-  for (const std::string& key : keys) {
-    TRY(const auto answer, scopes.find_answer(node_owner, key));
-    if (!answer) continue;
-    if (auto token = token_of(key, *answer)) tokens.push_back(*std::move(token));
-  }
-  return tokens;
-}
-
 std::set<std::string> attached_volumes(const Scopes& scopes, const std::string& node_name) {
   std::set<std::string> names;
   for (const auto& [key, scope] : scopes.all()) {
@@ -127,16 +92,21 @@ ScopePtr pods_of_node(const Scopes& scopes) {
   return nullptr;
 }
 
-json::object pod_json(const sync::autonomy::PodReadiness& pod) {
-  json::array reasons;
-  for (const sync::autonomy::Reason& reason : pod.reasons) {
-    reasons.push_back(json::object{{"reason", to_string(reason.obstacle)}, {"text", reason.text}});
+json::array json_of(const std::vector<sync::autonomy::Reason>& reasons) {
+  json::array all;
+  for (const sync::autonomy::Reason& reason : reasons) {
+    all.push_back(json::object{{"reason", to_string(reason.obstacle)}, {"text", reason.text}});
   }
+  return all;
+}
+
+json::object pod_json(const sync::autonomy::PodReadiness& pod) {
   json::object described{{"namespace", pod.namespace_name},
                          {"name", pod.name},
                          {"ready", pod.ready()},
                          {"imagesChecked", pod.images_checked},
-                         {"reasons", std::move(reasons)}};
+                         {"reasons", json_of(pod.reasons)},
+                         {"warnings", json_of(pod.warnings)}};
   if (pod.until) described["until"] = format_rfc3339(*pod.until);
   return described;
 }
@@ -152,7 +122,8 @@ Result<NodeReadiness> check_node_readiness(Scopes& scopes, WallTime now) {
     return find_object(scopes, wanted);
   };
   knowledge.services_known = are_services_known(scopes);
-  TRY(knowledge.tokens, stored_tokens(scopes));
+  TRY(const StoredTokens tokens, stored_tokens(scopes));
+  for (const auto& [key, token] : tokens) knowledge.tokens.push_back(token);
   knowledge.attached = attached_volumes(scopes, node.node_name);
   for (const auto& [name, object] : pods->cache().objects()) {
     TRY(auto readiness, check_readiness(read(*pods, object), knowledge));
@@ -188,6 +159,7 @@ const OutageReadiness::Counts& OutageReadiness::counts() {
     ++(pod.ready() ? counts_.ready : counts_.not_ready);
     std::set<sync::autonomy::Obstacle> met;
     for (const sync::autonomy::Reason& reason : pod.reasons) met.insert(reason.obstacle);
+    for (const sync::autonomy::Reason& reason : pod.warnings) met.insert(reason.obstacle);
     for (const sync::autonomy::Obstacle each : met)
       ++counts_.by_obstacle.at(static_cast<std::size_t>(each));
   }

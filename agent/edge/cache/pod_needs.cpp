@@ -4,6 +4,7 @@
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "sync/wire/json.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent {
 namespace {
@@ -12,15 +13,6 @@ constexpr PodNeedsLimits pod_needs_limits;
 
 bool is_of_node(const LocalScope& scope, std::string_view resource) {
   return scope.key().owner == node_owner && scope.key().resource == resource;
-}
-
-std::int64_t generation_of(std::string_view pod) {
-  const auto json = sync::wire::parse_json(pod);
-  if (!json) return 0;
-  const auto* metadata = json->is_object() ? json->get_object().if_contains("metadata") : nullptr;
-  if (metadata == nullptr || !metadata->is_object()) return 0;
-  const auto* generation = metadata->get_object().if_contains("generation");
-  return generation != nullptr && generation->is_int64() ? generation->get_int64() : 0;
 }
 
 }  // namespace
@@ -64,10 +56,21 @@ void PodNeeds::update() {
 Result<PodNeeds::Read> PodNeeds::read_pod(const LocalScope& scope,
                                           const sync::watch::CachedObject& pod) {
   TRY(const std::string json, sync::watch::cached_json(scope.cache().kind(), *pod.bytes));
-  Read read{.bytes = pod.bytes, .generation = generation_of(json)};
+  TRY(const sync::json::value parsed, sync::wire::parse_json(json));
+  const sync::json::object& object = sync::wire::as_object(parsed);
+  Read read{.bytes = pod.bytes,
+            .uid = std::string(sync::wire::uid_of(object)),
+            .generation = sync::wire::dig_int(object, {"metadata", "generation"})};
   if (auto added = sync::autonomy::add_references(json, read.references); !added)
     return fail(added.error());
   return read;
+}
+
+std::optional<std::set<std::string>> PodNeeds::pod_uids() const {
+  if (!known_) return std::nullopt;
+  std::set<std::string> uids;
+  for (const auto& [name, pod] : pods_) uids.insert(pod.uid);
+  return uids;
 }
 
 sync::autonomy::NeededObjects PodNeeds::read_pods() {

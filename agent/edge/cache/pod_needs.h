@@ -10,6 +10,8 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,8 @@ class PodNeeds {
   [[nodiscard]] const sync::autonomy::NeededObjects* all() const {
     return known_ ? &all_ : nullptr;
   }
+  // The UIDs of the node's pods, under the same condition.
+  [[nodiscard]] std::optional<std::set<std::string>> pod_uids() const;
   // Whether a known pod needs the one object that the scope holds.
   [[nodiscard]] bool is_needed(const LocalScope& scope) const;
 
@@ -50,6 +54,7 @@ class PodNeeds {
   // What a pod refers to, and the object's bytes from which it was read.
   struct Read {
     sync::watch::Bytes bytes;
+    std::string uid = {};
     std::int64_t generation = 0;
     sync::autonomy::NeededObjects references = {};
   };

@@ -18,6 +18,10 @@ std::string kind_key(const store::ScopeKey& key) {
   return json ? name : name + " in " + key.encoding;
 }
 
+// Other callers' tokens are removed this long after their end. Only to save space: the clock may be
+// wrong by days.
+constexpr auto ended_answers_kept = std::chrono::hours(30 * 24);
+
 std::string kind_text(const sync::wire::ScopeKind& kind) {
   const std::string text = kind.kind + " " + kind.api_version;
   const bool json = kind.encoding == sync::wire::Encoding::json;
@@ -200,10 +204,16 @@ void Scopes::remember_use() {
 
 Status Scopes::remove_expired_answers() {
   TRY(store::Transaction transaction, database_.begin());
-  const WallTime yesterday = clock_.wall() - std::chrono::hours(24);
-  if (auto removed = answers_.remove_expired(transaction, yesterday); !removed) {
+  if (auto removed = answers_.remove_expired(transaction, clock_.wall() - ended_answers_kept);
+      !removed) {
     return fail(removed.error());
   }
+  return transaction.commit();
+}
+
+Status Scopes::remove_answer(std::string_view owner, std::string_view key) {
+  TRY(store::Transaction transaction, database_.begin());
+  if (auto removed = answers_.remove(transaction, owner, key); !removed) return removed;
   return transaction.commit();
 }
 
@@ -312,13 +322,7 @@ Status Scopes::put_answer(std::string_view owner, std::string_view key,
   const bool is_token = key.starts_with("token ");
   const auto durability = is_token ? store::Durability::full : store::cache_durability;
   TRY(store::Transaction transaction, database_.begin(durability));
-  Status put = answers_.put(transaction, owner, key, answer);
-  if (!put && put.error().code == Errc::exhausted) {
-    const auto removed = answers_.remove_expired(transaction, clock_.wall());
-    if (!removed) return fail(removed.error());
-    put = answers_.put(transaction, owner, key, answer);
-  }
-  if (!put) return put;
+  if (auto put = answers_.put(transaction, owner, key, answer); !put) return put;
   return transaction.commit();
 }
 

@@ -67,8 +67,9 @@ class Scopes {
   [[nodiscard]] Status drop(LocalScope& scope);
   // Stores when scopes were last used, if the stored time is a day or more off.
   void remember_use();
-  // Removes stored tokens that expired a day ago or earlier. Errors: the disk's.
+  // Removes other callers' tokens that ended a month ago or earlier. Errors: the disk's.
   [[nodiscard]] Status remove_expired_answers();
+  [[nodiscard]] Status remove_answer(std::string_view owner, std::string_view key);
   // Finds a complete scope of the same owner, resource and encoding (any, if the key has none) that
   // tells whether `object` exists. With `selections_too`, also a scope with selectors that contains
   // it. Null if there is none.

@@ -1,45 +1,55 @@
 #include "agent/edge/offline/token_handler.h"
 
+#include "agent/edge/cache/stored_tokens.h"
 #include "agent/edge/forward/unavailable.h"
-#include "platform/tls/digest.h"
-#include "sync/autonomy/local_form.h"
-#include "sync/wire/object_header.h"
+#include "platform/log.h"
 
 namespace holdfast::agent {
 namespace {
 
-// When a token expires; nothing if its answer does not say.
-std::optional<WallTime> expiry_of(const std::string& token_request) {
-  const auto json = sync::autonomy::body_as_json(token_request);
-  if (!json) return std::nullopt;
-  const auto text =
-      sync::wire::text_at(*json, {"status", "expirationTimestamp"}).value_or(std::nullopt);
-  const auto time = parse_rfc3339(text.value_or(""));
-  return time ? std::optional(*time) : std::nullopt;
+// More records would push others out of the journal. More tokens are never stored; see
+// AnswerLimits.
+constexpr std::size_t noted_max = 1000;
+
+std::string name_of(const RoutedRequest& request, const std::string& key) {
+  return request.caller.owner + " " + key;
 }
 
 }  // namespace
 
 asio::awaitable<http::Response> TokenHandler::serve(const RoutedRequest& request) {
-  // The same request gets the same token: audience, bound pod and duration are in the body.
-  const std::string key =
-      "token " + std::string(request.http.path()) + " " + tls::sha256_hex(request.http.body);
+  const std::string key = token_key(request.http.path(), request.http.body);
   if (uplink_.link().allows_reads()) {
     http::Response response = co_await forwarder_.forward(request, options_.read_deadline);
     if (response.status == 200 || response.status == 201) {
-      answer_cache_.put(request, key,
-                        {.status = response.status,
-                         .content_type = std::string(response.headers.get("content-type")),
-                         .bytes = response.body,
-                         .expires = expiry_of(response.body)});
+      store::Answer answer{.status = response.status,
+                           .content_type = std::string(response.headers.get("content-type")),
+                           .bytes = response.body};
+      answer.expires = end_of_token(key, answer);
+      answer_cache_.put(request, key, answer);
+      noted_.erase(name_of(request, key));
       co_return response;
     }
     if (response.status < 500) co_return response;
   }
   auto known = answer_cache_.find(request.caller, key);
-  const bool valid = known && known->expires && *known->expires > clock_.wall();
-  if (!valid) co_return unavailable(uplink_, "no valid token is stored");
+  if (!known) co_return unavailable(uplink_, "no token is stored for this request");
+  note_end(request, key, *known);
   co_return to_response(*std::move(known));
+}
+
+void TokenHandler::note_end(const RoutedRequest& request, const std::string& key,
+                            const store::Answer& stored) {
+  const auto ends = end_of_token(key, stored);
+  if (!ends || *ends > clock_.wall()) return;
+  if (noted_.size() >= noted_max || !noted_.insert(name_of(request, key)).second) return;
+  const sync::objects::RequestInfo& info = request.info;
+  const std::string subject = "serviceaccounts/" + info.namespace_name + "/" + info.name;
+  const std::string what =
+      "a token that ended at " + format_rfc3339(*ends) +
+      " by this node's clock is given, because only the API server can refuse it";
+  log_warn(what, {{"subject", subject}});
+  offline_store_.record("token", subject, what);
 }
 
 }  // namespace holdfast::agent

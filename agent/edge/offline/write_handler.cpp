@@ -70,7 +70,7 @@ WriteHandler::WriteHandler(const EdgeOptions& options, Scopes& scopes, Uplink& u
       answer_cache_(answer_cache),
       clock_(clock),
       random_(random),
-      tokens_(options, uplink, forwarder, answer_cache, clock) {}
+      tokens_(options, uplink, forwarder, answer_cache, offline_store, clock) {}
 
 asio::awaitable<http::Response> WriteHandler::serve(const RoutedRequest& request) {
   const sync::objects::RequestInfo& info = request.info;

@@ -1,6 +1,7 @@
 // TokenRequests of service accounts, and reviews, which store nothing: TokenReview,
 // SelfSubjectReview and the access reviews.
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "agent/lab/apiserver/access_reviews.h"
@@ -19,6 +20,12 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::int64_t shortest_token = 600;  // upstream's minimum of expirationSeconds
+// A pod's default token, which is recognized by this expirationSeconds, is valid for a year,
+// although the answer says otherwise (upstream's WarnOnlyBoundTokenExpirationSeconds and
+// ExpirationExtensionSeconds).
+constexpr std::int64_t default_token = 3607;
+constexpr std::int64_t extended_token = 365 * 24 * 3600;
+constexpr std::string_view own_audience = "holdfast-lab";
 
 std::string url_base64(const json::object& part) {
   std::string text = base64_encode(json::serialize(part));
@@ -29,13 +36,30 @@ std::string url_base64(const json::object& part) {
 // Has the form of a JWT, as clients expect. It is not signed; its last part is random and makes it
 // unguessable.
 std::string make_token(Random& random, const std::string& account, std::int64_t issued,
-                       std::int64_t expires, const json::array& audiences) {
+                       std::int64_t expires, const json::object& spec) {
   const json::object header = {{"alg", "none"}, {"kid", ""}};
-  const json::object claims = {{"aud", audiences},      {"exp", expires}, {"iat", issued},
-                               {"iss", "holdfast-lab"}, {"nbf", issued},  {"sub", account}};
+  json::object claims = {{"aud", sync::wire::dig_list(spec, {"audiences"})},
+                         {"exp", expires},
+                         {"iat", issued},
+                         {"iss", own_audience},
+                         {"nbf", issued},
+                         {"sub", account}};
+  const std::int64_t said = issued + sync::wire::dig_int(spec, {"expirationSeconds"});
+  if (expires != said) claims["kubernetes.io"] = json::object{{"warnafter", said}};
   constexpr std::string_view alphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return url_base64(header) + "." + url_base64(claims) + "." + random.text(43, alphabet);
+}
+
+// How long the API server accepts a token, in seconds.
+std::int64_t lifetime_of(const json::object& spec) {
+  const std::int64_t said = sync::wire::dig_int(spec, {"expirationSeconds"});
+  const json::array& audiences = sync::wire::dig_list(spec, {"audiences"});
+  const bool own = std::all_of(audiences.begin(), audiences.end(), [](const json::value& each) {
+    return sync::wire::as_text(each) == own_audience;
+  });
+  const bool of_pod = sync::wire::dig_text(spec, {"boundObjectRef", "kind"}) == "Pod";
+  return said == default_token && own && of_pod ? extended_token : said;
 }
 
 std::int64_t seconds_of(WallTime time) {
@@ -85,13 +109,12 @@ Reply issue_token(Backend& backend, const Call& call) {
                                               sync::wire::name_of(*asked), std::span(&error, 1)));
   }
   if (sync::wire::dig_list(spec, {"audiences"}).empty())
-    spec["audiences"] = json::array({"holdfast-lab"});
+    spec["audiences"] = json::array({own_audience});
   const std::string space(call.name_space());
   const std::string user = "system:serviceaccount:" + space + ":" + call.info.name;
   const WallTime now = backend.clock.wall();
   const std::string token =
-      make_token(backend.random, user, seconds_of(now), seconds_of(now) + lasts,
-                 sync::wire::dig_list(spec, {"audiences"}));
+      make_token(backend.random, user, seconds_of(now), seconds_of(now) + lifetime_of(spec), spec);
   backend.tokens.add(token, {user,
                              std::string(sync::wire::uid_of(account->object)),
                              {"system:serviceaccounts", "system:serviceaccounts:" + space,

@@ -1,5 +1,5 @@
-// Cached answers: stored per owner, limited in size, and removed when the caller says that they
-// have expired.
+// Cached answers: stored per owner, limited in size, and those of foreign owners removed when the
+// caller says that they have expired.
 
 #include "store/answers.h"
 
@@ -144,14 +144,30 @@ TEST_F(AnswersTest, ForeignOwnersShareHalfAndTheNodeAlwaysHasRoom) {
   }
   EXPECT_EQ(count("key LIKE 'token %'"), 20);
   const std::string full = "exhausted: the cache holds as many answers as it may";
-  EXPECT_EQ(said(put(answers, "node", "token more", token)), full)
-      << "tokens are not removed for other answers";
   EXPECT_EQ(said(put(answers, "stranger", "/api", apis)), full) << "the node uses all of the space";
   EXPECT_EQ(said(put(answers, "node", "token 7", apis)), "ok") << "it replaces its own row";
 }
 
-TEST_F(AnswersTest, ExpireWhenTold) {
-  Answers answers(database_);
+TEST_F(AnswersTest, TheNodesTokensMakeRoomForItsOwnTheFirstToExpireFirst) {
+  Answers answers(database_, {.rows = 3, .first_owner = "node"});
+  const Answer never{200, "text/plain", "Pod v1", {}};
+  ASSERT_EQ(said(put(answers, "node", "kind /v1/pods", never)), "ok");
+  ASSERT_EQ(said(put(answers, "node", "token late", {201, "", "a", WallTime{300s}})), "ok");
+  ASSERT_EQ(said(put(answers, "node", "token early", {201, "", "b", WallTime{200s}})), "ok");
+  ASSERT_EQ(said(put(answers, "node", "token new", {201, "", "c", WallTime{100s}})), "ok");
+  EXPECT_EQ(value(answers.find("node", "token early")), std::nullopt);
+  ASSERT_EQ(said(put(answers, "node", "kind /v1/nodes", never)), "ok");
+  EXPECT_EQ(value(answers.find("node", "token new")), std::nullopt);
+  ASSERT_EQ(said(put(answers, "node", "kind /v1/secrets", never)), "ok");
+  EXPECT_EQ(value(answers.keys("node", "")),
+            (std::vector<std::string>{"kind /v1/nodes", "kind /v1/pods", "kind /v1/secrets"}));
+  EXPECT_EQ(said(put(answers, "node", "token more", token)),
+            "exhausted: the cache holds as many answers as it may");
+}
+
+TEST_F(AnswersTest, ThoseOfForeignOwnersExpireWhenTold) {
+  Answers answers(database_, {.first_owner = "node"});
+  ASSERT_EQ(said(put(answers, "node", "soon", token)), "ok");
   ASSERT_EQ(said(put(answers, "o", "never", apis)), "ok");
   ASSERT_EQ(said(put(answers, "o", "soon", token)), "ok");
   Transaction transaction = value(database_.begin());
@@ -159,6 +175,7 @@ TEST_F(AnswersTest, ExpireWhenTold) {
   EXPECT_EQ(value(answers.remove_expired(transaction, WallTime{101s})), 1);
   EXPECT_EQ(value(answers.find("o", "soon")), std::nullopt);
   EXPECT_EQ(value(answers.find("o", "never")), apis);
+  EXPECT_EQ(value(answers.find("node", "soon")), token);
 }
 
 TEST_F(AnswersTest, DamagedBytesAreSeen) {

@@ -232,6 +232,63 @@ TEST(ApiServer, IssuesTokensAndKnowsThemAgain) {
   EXPECT_EQ(brief.status, 422);
 }
 
+// As kube-apiserver answers the kubelet: the answer says one hour, the token a year.
+TEST(ApiServer, ADefaultTokenOfAPodLastsAYear) {
+  ApiServerFixture fixture(options_without_controllers());
+  fixture.post("/api/v1/namespaces/default/serviceaccounts", named("robot"));
+  const json::object pod{{"kind", "Pod"}, {"apiVersion", "v1"}, {"name", "p"}, {"uid", "u"}};
+  struct Case {
+    const char* what;
+    json::object spec;
+    std::int64_t lasts;
+    bool warns;
+  };
+  constexpr std::int64_t year = 365 * 24 * 3600;
+  const Case cases[] = {
+      {"a default token", {{"expirationSeconds", 3607}, {"boundObjectRef", pod}}, year, true},
+      {"another length", {{"expirationSeconds", 7200}, {"boundObjectRef", pod}}, 7200, false},
+      {"another audience",
+       {{"expirationSeconds", 3607}, {"boundObjectRef", pod}, {"audiences", json::array{"vault"}}},
+       3607,
+       false},
+      {"not bound to a pod", {{"expirationSeconds", 3607}}, 3607, false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    const json::object issued =
+        fixture.post("/api/v1/namespaces/default/serviceaccounts/robot/token", {{"spec", c.spec}});
+    const std::string token = text(issued, {"status", "token"});
+    std::string claims(split(token, '.').at(1));
+    for (char& each : claims) each = each == '-' ? '+' : each == '_' ? '/' : each;
+    claims.append((4 - claims.size() % 4) % 4, '=');
+    const json::object read = json::parse(base64_decode(claims).value()).as_object();
+    EXPECT_EQ(read.at("exp").as_int64() - read.at("iat").as_int64(), c.lasts);
+    EXPECT_EQ(read.contains("kubernetes.io"), c.warns);
+    const WallTime said = parse_rfc3339(text(issued, {"status", "expirationTimestamp"})).value();
+    EXPECT_EQ(said - WallTime(std::chrono::seconds(read.at("iat").as_int64())),
+              std::chrono::seconds(c.spec.at("expirationSeconds").as_int64()));
+  }
+}
+
+// As kube-apiserver: only with a limit does a version without a match mean exactly that version.
+TEST(ApiServer, AVersionWithALimitIsExact) {
+  ApiServerFixture fixture(options_without_controllers());
+  const json::object first = fixture.post(std::string(maps_path), named("a"));
+  fixture.post(std::string(maps_path), named("b"));
+  const std::string at =
+      std::string(maps_path) + "?resourceVersion=" + text(first, {"metadata", "resourceVersion"});
+  const auto ours = [&fixture](const std::string& target) {
+    Names names = names_of(fixture.get(target));
+    std::erase(names, "kube-root-ca.crt");
+    return names;
+  };
+  EXPECT_EQ(ours(at), (Names{"a", "b"}));
+  EXPECT_EQ(ours(at + "&limit=10"), Names{"a"});
+  EXPECT_EQ(ours(at + "&limit=10&resourceVersionMatch=Exact"), Names{"a"});
+  EXPECT_EQ(ours(at + "&limit=10&resourceVersionMatch=NotOlderThan"), (Names{"a", "b"}));
+  EXPECT_EQ(ours(std::string(maps_path) + "?resourceVersion=0&limit=10"), (Names{"a", "b"}));
+}
+
 TEST(ApiServer, EventsExpire) {
   ApiServerFixture fixture(options_without_controllers());
   json::object event = named("e");

@@ -73,15 +73,17 @@ TEST(ShowReady, HasOneLinePerReasonAndTellsByItsExitCode) {
       R"("imagesChecked":true,"reasons":[]})";
   const std::string bad =
       R"({"namespace":"a","name":"q","ready":false,"imagesChecked":true,"reasons":[)"
-      R"({"reason":"secret","text":"one"},{"reason":"volume","text":"two"}]})";
+      R"({"reason":"secret","text":"one"},{"reason":"volume","text":"two"}],"warnings":[)"
+      R"({"reason":"token_ends","text":"three"}]})";
   const auto of = [](const std::string& pods) {
     return R"({"known":true,"node":"n","pods":[)" + pods + "]}";
   };
   EXPECT_EQ(show_ready(of(good + "," + bad)).value(),
-            "POD  READY  TOKEN UNTIL           WHY NOT\n"
+            "POD  READY  TOKEN UNTIL           REMARKS\n"
             "a/p  yes    2026-01-01T00:00:00Z  \n"
             "a/q  no     -                     one\n"
             "                                  two\n"
+            "                                  three\n"
             "1 of 2 pods would come back after a reboot without the cloud.\n");
   EXPECT_EQ(exit_code_of_ready(of(good)), 0);
   EXPECT_EQ(exit_code_of_ready(of("")), 0);

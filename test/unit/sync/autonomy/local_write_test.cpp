@@ -324,7 +324,7 @@ TEST(LocalWrite, EverythingElseNeedsTheCloudAndSaysSo) {
   expect_refused({"DELETE", "/apis/apps/v1/namespaces/ns/deployments/d", ""}, 503,
                  "delete of deployments.apps needs the cloud");
   expect_refused({"POST", "/api/v1/namespaces/ns/serviceaccounts/s/token", "{}"}, 503,
-                 "no valid token is stored");
+                 "no token is stored for this request");
   const auto refusal = apply({"POST", "/api/v1/namespaces/ns/secrets", "{}"}).refusal;
   EXPECT_FALSE(refusal.details) << "a client that gets a retry time blocks until then";
 }

@@ -36,16 +36,22 @@ json::value pod_with(const std::string& spec, const std::string& rest = "") {
       .value();
 }
 
+std::string listed(const std::vector<Reason>& reasons) {
+  std::string shown;
+  for (const Reason& reason : reasons) {
+    shown +=
+        (shown.empty() ? "" : "; ") + std::string(to_string(reason.obstacle)) + ": " + reason.text;
+  }
+  return shown;
+}
+
 std::string judged(const json::value& pod, const ReadinessInput& knowledge) {
   const auto readiness = check_readiness(pod, knowledge);
   if (!readiness) return readiness.error().what;
   if (!*readiness) return "not judged";
-  std::string shown;
-  for (const Reason& reason : (*readiness)->reasons) {
-    shown +=
-        (shown.empty() ? "" : "; ") + std::string(to_string(reason.obstacle)) + ": " + reason.text;
-  }
-  return shown.empty() ? "ready" : shown;
+  const std::string warnings = listed((*readiness)->warnings);
+  return ((*readiness)->ready() ? "ready" : listed((*readiness)->reasons)) +
+         (warnings.empty() ? "" : " (" + warnings + ")");
 }
 
 TEST(Readiness, WhatAPodNamesMustBeKnown) {
@@ -247,7 +253,7 @@ TEST(Readiness, PodsThatWouldNotBeStartedAreNotJudged) {
   EXPECT_EQ(judged(wire::parse_json("{}").value(), knowing({})), "the pod has no name");
 }
 
-TEST(Readiness, TokensAreForOnePodAndAudienceAndExpire) {
+TEST(Readiness, TokensAreForOnePodAndAudienceAndMayEnd) {
   const json::value pod = pod_with(
       R"("volumes":[{"projected":{"sources":[{"serviceAccountToken":{"audience":"v"}}]}}])");
   const auto token = [](std::string uid, std::string audience, Duration left) {
@@ -255,7 +261,7 @@ TEST(Readiness, TokensAreForOnePodAndAudienceAndExpire) {
                        .service_account = "default",
                        .pod_uid = std::move(uid),
                        .audiences = {std::move(audience)},
-                       .expires = now + left};
+                       .ends = now + left};
   };
   struct Case {
     const char* what;
@@ -271,12 +277,14 @@ TEST(Readiness, TokensAreForOnePodAndAudienceAndExpire) {
        {token("u1", "w", 1h)},
        "token_missing: its token for audience v was never received"},
       {"valid", {token("u1", "v", 11min)}, "ready"},
-      {"expired",
+      {"ended",
        {token("u1", "v", -5min)},
-       "token_missing: its token for audience v expired 5 minutes ago"},
-      {"expires",
+       "ready (token_ends: its token for audience v ended 5 minutes ago; the API server may refuse "
+       "it)"},
+      {"ends",
        {token("u1", "v", 90s)},
-       "token_expires: its token for audience v expires in 1 minute"},
+       "ready (token_ends: its token for audience v ends in 1 minute; the API server may refuse "
+       "it)"},
       {"the last one counts", {token("u1", "v", -5min), token("u1", "v", 1h)}, "ready"},
   };
   for (const Case& c : cases) {
