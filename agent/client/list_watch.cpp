@@ -169,6 +169,7 @@ class Run {
   asio::awaitable<void> send_list(const reflect::SendList& list) {
     Query query;
     if (!list.resource_version.empty()) query.set("resourceVersion", list.resource_version);
+    if (list.not_older) query.set("resourceVersionMatch", "NotOlderThan");
     if (list.limit > 0) query.set("limit", std::to_string(list.limit));
     if (!list.continue_token.empty()) query.set("continue", list.continue_token);
     ApiRequest request{.target = target(std::move(query)), .may_be_large = true};

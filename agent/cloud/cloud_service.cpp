@@ -144,6 +144,7 @@ Endpoints::Pages CloudService::pages() {
     pages.healthy.push_back({"schedulerLeaderElection", [this] { return scheduler_->health(); }});
   }
   pages.ready = {{"caches", [this] { return complete(); }},
+                 {"watches", [this] { return progress(); }},
                  {"api-server-contact", [this]() -> Status {
                     if (needs_.out_of_memory())
                       return fail(Errc::exhausted, "a list exceeds --heap-max");
@@ -244,6 +245,11 @@ void CloudService::note_failure() {
 Status CloudService::complete() const {
   if (auto complete = needs_.complete(); !complete) return complete;
   return scheduler_ ? scheduler_->complete() : Status();
+}
+
+Status CloudService::progress() const {
+  if (auto alive = needs_.progress(clock_.mono()); !alive) return alive;
+  return scheduler_ ? scheduler_->progress() : Status();
 }
 
 void CloudService::start_if_ready() {

@@ -74,6 +74,8 @@ class CloudService final : public proc::Service, public ListWatchSource, public 
   template <class T>
   void feed_lifecycle();
   [[nodiscard]] Status complete() const;
+  // Whether all watches are alive.
+  [[nodiscard]] Status progress() const;
   void requested(const LimitedClient::Observation& request);
   void feeds_changed();
   void note_answer();

@@ -36,6 +36,7 @@ void ClusterFeeds::open(std::string_view name, std::string_view path, bool whole
       },
       hooks_.heard, [this] { hooks_.skipped(T::kind); }, whole);
   kind.feed->limit_memory(memory_, hooks_.refused);
+  kind.feed->measure(clock_);
 }
 
 void ClusterFeeds::start(loop::Tasks& tasks) {
@@ -67,6 +68,17 @@ Status ClusterFeeds::Subscription::complete() const {
   }
   if (missing.empty()) return {};
   return fail(Errc::unavailable, "never received in full:" + missing);
+}
+
+Status ClusterFeeds::Subscription::progress(MonoTime now) const {
+  std::string silent;
+  for (const Kind& kind : kinds_) {
+    if (!kind.complete() || now - kind.progressed_at() <= silence_max) continue;
+    silent.append(" ").append(kind.name);
+  }
+  if (silent.empty()) return {};
+  return fail(Errc::unavailable,
+              "no news for more than " + format_duration(silence_max) + ":" + silent);
 }
 
 bool ClusterFeeds::Subscription::out_of_memory() const {

@@ -36,11 +36,17 @@ class ClusterFeeds {
   ClusterFeeds(ListWatchSource& source, CloudMemory& memory, const Clock& clock, Random& random,
                Hooks hooks, Encoding encoding);
 
+  // kube-apiserver sends a bookmark every minute, so a watch that is silent for so long is not one.
+  static constexpr Duration silence_max = std::chrono::minutes(3);
+
   // The kinds that one controller needs.
   class Subscription {
    public:
     // Errors: unavailable (a list was never received completely; it is named).
     [[nodiscard]] Status complete() const;
+    // Whether the watches are alive. Errors: unavailable (a feed that was complete has made no
+    // progress for `silence_max`; it is named).
+    [[nodiscard]] Status progress(MonoTime now) const;
     // Whether one of the lists exceeds the memory limit, so that the known state is outdated.
     [[nodiscard]] bool out_of_memory() const;
 
@@ -50,6 +56,7 @@ class ClusterFeeds {
       std::string_view name;
       std::function<bool()> complete;
       std::function<bool()> out_of_memory;
+      std::function<MonoTime()> progressed_at;
     };
     std::vector<Kind> kinds_;
   };
@@ -62,8 +69,9 @@ class ClusterFeeds {
     kind.set.push_back(std::move(set));
     kind.remove.push_back(std::move(remove));
     const Feed<T>& feed = *kind.feed;
-    to.kinds_.push_back(
-        {kind.name, [&feed] { return feed.complete(); }, [&feed] { return feed.out_of_memory(); }});
+    to.kinds_.push_back({kind.name, [&feed] { return feed.complete(); },
+                         [&feed] { return feed.out_of_memory(); },
+                         [&feed] { return feed.progressed_at(); }});
   }
 
   // Starts the list-watches of all subscribed kinds in `tasks`.

@@ -55,6 +55,12 @@ class Feed final : public ListWatchSink {
     held_ = std::make_unique<ByteReservation>(memory.answers()->pool(), Requester::own);
   }
 
+  // Measures with `clock`, which outlives the feed, when it last made progress.
+  void measure(const Clock& clock) { clock_ = &clock; }
+  // When something new last arrived: an event, a bookmark, or a list of another version than the
+  // list before. MonoTime::min(): never, or not measured.
+  [[nodiscard]] MonoTime progressed_at() const { return progressed_at_; }
+
   // Whether the last list or watch did not fit into the memory, so that the objects are outdated.
   [[nodiscard]] bool out_of_memory() const { return out_of_memory_; }
   // Whether a complete list was received at least once.
@@ -84,7 +90,8 @@ class Feed final : public ListWatchSink {
     return {};
   }
 
-  void end_list(const std::string& /*version*/) override {
+  void end_list(const std::string& version) override {
+    if (std::exchange(list_version_, version) != version) note_progress();
     // Objects that this list does not have are gone.
     remove_if([this](const Seen& seen) { return seen.last != list_; });
     complete_list_ = list_;
@@ -119,11 +126,15 @@ class Feed final : public ListWatchSink {
         set_(*object);
       }
     }
+    note_progress();
     heard_();
     return {};
   }
 
-  void bookmark(const std::string& /*version*/) override { heard_(); }
+  void bookmark(const std::string& /*version*/) override {
+    note_progress();
+    heard_();
+  }
 
  private:
   static constexpr std::size_t logged_malformed_max =
@@ -134,6 +145,10 @@ class Feed final : public ListWatchSink {
     std::uint64_t first;  // of a watch event: the number of the next list
     std::uint64_t last;
   };
+
+  void note_progress() {
+    if (clock_ != nullptr) progressed_at_ = clock_->mono();
+  }
 
   void note(const Name& name) {
     known_.try_emplace(name, Seen{list_, list_}).first->second.last = list_;
@@ -220,6 +235,9 @@ class Feed final : public ListWatchSink {
   std::set<Name> logged_malformed_;  // whose last version could not be decoded
   std::size_t malformed_ = 0;
   bool complete_ = false;
+  const Clock* clock_ = nullptr;
+  std::string list_version_;
+  MonoTime progressed_at_ = MonoTime::min();
 };
 
 }  // namespace holdfast::agent

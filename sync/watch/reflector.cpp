@@ -213,7 +213,8 @@ void Reflector::list_all(Actions& actions) {
 void Reflector::send(std::string version, std::int64_t limit, std::string token, Actions& actions) {
   state_ = State::listing;
   deadline_ = MonoTime::max();
-  actions.push_back(SendList{std::move(version), limit, std::move(token)});
+  const bool not_older = limit > 0 && !version.empty() && version != "0";
+  actions.push_back(SendList{std::move(version), limit, std::move(token), not_older});
 }
 
 void Reflector::watch(MonoTime now, Actions& actions) {

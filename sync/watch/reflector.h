@@ -104,6 +104,10 @@ struct SendList {
   std::string resource_version;
   std::int64_t limit;  // number of objects; 0: no limit
   std::string continue_token;
+  // Any state that is at least as new as the version (resourceVersionMatch=NotOlderThan). Without
+  // it, a server takes a version with a limit as Exact: it answers with the state of that version,
+  // and so never gets over a watch whose version is gone.
+  bool not_older = false;
   bool operator==(const SendList&) const = default;
 };
 struct OpenWatch {  // a watch with bookmarks

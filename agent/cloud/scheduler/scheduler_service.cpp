@@ -136,6 +136,8 @@ void SchedulerService::feeds_changed() {
   }
 }
 
+Status SchedulerService::progress() const { return needs_.progress(clock_.mono()); }
+
 Status SchedulerService::complete() const {
   if (needs_.out_of_memory()) {
     return fail(Errc::exhausted, "the scheduler's lists exceed --heap-max");

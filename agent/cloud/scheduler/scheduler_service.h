@@ -57,6 +57,8 @@ class SchedulerService {
   // Errors: unavailable (a list was never received completely; it is named), exhausted (a list
   // exceeds the memory limit).
   [[nodiscard]] Status complete() const;
+  // Whether its watches are alive. Errors: unavailable, as ClusterFeeds::Subscription::progress().
+  [[nodiscard]] Status progress() const;
   // Whether it makes scheduling attempts.
   [[nodiscard]] bool acts() const { return runner_.has_started() && !runner_.is_paused(); }
   [[nodiscard]] const sync::schedule::Scheduler& machine() const { return machine_; }

@@ -55,7 +55,10 @@ Answer<Source> find_source(const Backend& backend, const Wanted& wanted) {
   if (const auto reached = check_reached(backend, wanted.revision); !reached) {
     return refuse(reached.error());
   }
-  const bool exact = wanted.options.resource_version_match == "Exact";
+  const std::string& match = wanted.options.resource_version_match;
+  // As in kube-apiserver, a version with a limit means exactly that version.
+  const bool by_limit = match.empty() && wanted.options.limit > 0 && wanted.revision > 0;
+  const bool exact = match == "Exact" || by_limit;
   return Source{exact ? wanted.revision : backend.registry.revision(), {}};
 }
 

@@ -85,13 +85,36 @@ TEST(CloudService, IsReadyOnceItHasReceivedEverything) {
   EXPECT_EQ(ready().status, 500);
   EXPECT_EQ(ready().body,
             "[+]ping ok\n[-]caches failed: never received in full: nodes pods leases\n"
-            "[+]api-server-contact ok\nreadyz check failed\n");
+            "[+]watches ok\n[+]api-server-contact ok\nreadyz check failed\n");
   cluster.proxy.set(cluster.time, FaultyProxy::State::open);
   EXPECT_TRUE(cluster.time.run_until(1min, [&ready] { return ready().status == 200; }));
   cluster.proxy.set(cluster.time, FaultyProxy::State::refuse);
   EXPECT_TRUE(cluster.time.run_until(1min, [&ready] { return ready().status == 500; }));
   EXPECT_NE(ready().body.find("[-]api-server-contact failed: the API server does not answer"),
             std::string::npos);
+}
+
+TEST(CloudService, IsNotReadyWhileItsWatchesAreSilent) {
+  Cluster cluster;
+  cluster.add_node("a");
+  const auto replica = cluster.replica();
+  const auto ready = [&replica] {
+    const http::Request request{.target = "/readyz"};
+    return (*replica)->endpoints().answer(request);
+  };
+  EXPECT_TRUE(cluster.time.run_until(1min, [&ready] { return ready().status == 200; }));
+  cluster.time.run(10min);
+  EXPECT_EQ(ready().status, 200) << "bookmarks are news: " << ready().body;
+  cluster.proxy.set(cluster.time, FaultyProxy::State::mute);
+  cluster.time.run(2min);
+  EXPECT_EQ(ready().status, 200) << ready().body;
+  cluster.time.run(2min);
+  EXPECT_NE(ready().body.find("[-]watches failed: no news for more than 3m0s: nodes pods leases\n"),
+            std::string::npos)
+      << ready().body;
+  cluster.proxy.set(cluster.time, FaultyProxy::State::open);
+  EXPECT_TRUE(cluster.time.run_until(15min, [&ready] { return ready().status == 200; }))
+      << ready().body;
 }
 
 }  // namespace

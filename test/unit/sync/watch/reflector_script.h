@@ -16,8 +16,8 @@ inline std::string shown(MonoTime time) { return format_duration(time - start); 
 // One action as a line of a script.
 struct Show {
   std::string operator()(const SendList& list) const {
-    return "list rv=" + list.resource_version + " limit=" + std::to_string(list.limit) +
-           " continue=" + list.continue_token;
+    return "list rv=" + list.resource_version + (list.not_older ? " or newer" : "") +
+           " limit=" + std::to_string(list.limit) + " continue=" + list.continue_token;
   }
   std::string operator()(const OpenWatch& watch) const {
     return "watch rv=" + watch.resource_version + " for " + std::to_string(watch.timeout_seconds);
