@@ -252,6 +252,10 @@ void add_options(config::Options& options, CloudSettings& settings) {
   options.add("eviction-mode", settings.eviction_mode,
               "how pods are removed: delete, or evict (the eviction API, which honours disruption "
               "budgets)");
+  options.add(
+      "eviction-timers-outlive-taints", settings.eviction_timers_outlive_taints,
+      "as upstream: a pod's timer goes on when the taint that started it is gone but another "
+      "is left, which the pod may tolerate for longer");
   options.add("eviction-deadline", settings.eviction_deadline,
               "with --eviction-mode=evict: delete a pod whose eviction was refused for this long; "
               "0: never");
@@ -281,6 +285,7 @@ Result<CloudPlan> plan_of(const CloudSettings& settings) {
   lifecycle::Options& rules = plan.rules;
   TRY(rules.autonomy, read_mode(settings.autonomy_mode));
   TRY(rules.eviction_mode, read_eviction_mode(settings.eviction_mode));
+  rules.timers_outlive_taints = settings.eviction_timers_outlive_taints;
   TRY(const Chosen chosen, read_controllers(settings.controllers, rules.autonomy));
   plan.enabled = chosen.enabled;
   if (chosen.scheduler) {

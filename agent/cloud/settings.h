@@ -40,6 +40,7 @@ struct CloudSettings {
   double unhealthy_zone_threshold = 0.55;
   std::string autonomy_mode = "withhold";
   std::string eviction_mode = "delete";
+  bool eviction_timers_outlive_taints = false;
   Duration eviction_deadline = std::chrono::minutes(10);
   std::string node_exists_url;
   std::vector<std::string> controllers = {"*"};

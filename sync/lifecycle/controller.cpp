@@ -210,7 +210,8 @@ bool Controller::is_obsolete(const Effect& effect) const {
   if (deletion != nullptr && !deletion->forced) pod = &deletion->pod;
   if (pod == nullptr) return false;
   const PodFacts* known = pods_.find(pod->key());
-  return known != nullptr && known->uid == pod->uid && known->terminating;
+  if (known == nullptr || known->uid != pod->uid) return false;
+  return known->terminating || (enabled_.taint_eviction && eviction_.spares(*known));
 }
 
 }  // namespace holdfast::sync::lifecycle

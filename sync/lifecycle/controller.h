@@ -64,7 +64,8 @@ class Controller {
   [[nodiscard]] std::uint64_t passes() const { return passes_; }
 
   // Whether the pod that `effect` would mark, evict or delete is terminating already, for example
-  // because an earlier leader has deleted it. A forced deletion is never obsolete.
+  // because an earlier leader has deleted it, or is spared because evictions from its node are
+  // withheld by now. A forced deletion is never obsolete.
   [[nodiscard]] bool is_obsolete(const Effect& effect) const;
 
   [[nodiscard]] const Fleet& fleet() const { return fleet_; }
@@ -139,7 +140,7 @@ class Controller {
   MonoTime next_pass_ = MonoTime::min();
   std::uint64_t passes_ = 0;
   std::optional<MonoTime> evictions_paused_until_;  // and on to the next pass
-  MonoTime deadline_ = MonoTime::min();  // of the last step
+  MonoTime deadline_ = MonoTime::min();             // of the last step
 };
 
 }  // namespace holdfast::sync::lifecycle

@@ -148,14 +148,15 @@ void Controller::evict_pods(const Now& now, const EvictPods& intent,
 
 void Controller::continue_run(const Now& now, const std::string& node, Effects& effects) {
   const auto run = runs_.find(node);
-  while (auto effect = run->second.eviction.next()) {
+  const bool withheld = fleet_.withholds_evictions(now.mono, node);
+  while (auto effect = withheld ? std::nullopt : run->second.eviction.next()) {
     const PodRef* pod = pod_of(*effect);
     if (pod != nullptr) run_of_[pod->key()] = node;
     effects.push_back(*std::move(effect));
     if (pod != nullptr) return;
   }
   Outcome outcome;
-  if (run->second.eviction.failed()) outcome.error = Errc::unavailable;
+  if (withheld || run->second.eviction.failed()) outcome.error = Errc::unavailable;
   const EvictPods done = run->second.intent;
   runs_.erase(run);
   fleet_.settle(now.mono, done, outcome);

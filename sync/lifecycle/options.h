@@ -44,11 +44,14 @@ struct Options {
   bool disruption_condition = true;        // DisruptionTarget before a taint eviction (1.26+)
   bool finished_evictions_linger = false;  // to 1.32: no timer for the name of an evicted pod
   bool endless_toleration_cancels = true;  // since 1.19: an endless toleration stops the timer
-  bool one_patch_per_swap = true;          // ours; upstream adds and removes in two patches
-  bool mark_pods_again = true;             // ours; see Fleet::pod_became_ready()
-  bool out_of_service = true;              // gate NodeOutOfServiceVolumeDetach (1.24+)
-  bool ask_provider = false;               // ask whether the machines of not-ready nodes exist
-  bool bind_pods = false;                  // OpenYurt's pod binding
+  // Upstream's way: a timer goes on when the taint that started it is gone but another is left,
+  // even if the pod tolerates that one for longer. Withheld taints never leave a timer.
+  bool timers_outlive_taints = false;
+  bool one_patch_per_swap = true;  // ours; upstream adds and removes in two patches
+  bool mark_pods_again = true;     // ours; see Fleet::pod_became_ready()
+  bool out_of_service = true;      // gate NodeOutOfServiceVolumeDetach (1.24+)
+  bool ask_provider = false;       // ask whether the machines of not-ready nodes exist
+  bool bind_pods = false;          // OpenYurt's pod binding
   AutonomyMode autonomy = AutonomyMode::withhold;
 
   EvictionMode eviction_mode = EvictionMode::remove;

@@ -35,6 +35,16 @@ const PodRef* pod_of(const Effect& effect) {
   return deletion != nullptr && !deletion->forced ? &deletion->pod : nullptr;
 }
 
+bool is_own(const Taint& taint) {
+  return taint.key == objects::taint_not_ready || taint.key == objects::taint_unreachable;
+}
+
+// Whether `now` is the taint `before`, or one that has replaced it.
+bool continues(const Taint& before, const Taint& now) {
+  if (is_own(before)) return is_own(now);
+  return before.key == now.key && before.value == now.value;
+}
+
 RecordEvent eviction_event(const PodRef& pod, std::string_view what) {
   const PodRef about{pod.namespace_name, pod.name, ""};
   return pod_event(EventSource::taint_eviction, about, false, "TaintManagerEviction",
@@ -151,14 +161,57 @@ std::vector<std::string> TaintEviction::tainted_nodes() const {
 
 void TaintEviction::refresh(MonoTime now, WallTime wall, NodeTaints& node, const Pods& pods,
                             Effects& effects) {
-  node.effective = node.withheld ? without_own_no_execute(node.all) : node.all;
+  const std::vector<Taint> before =
+      std::exchange(node.effective, node.withheld ? without_own_no_execute(node.all) : node.all);
+  const std::vector<MonoTime> seen = std::exchange(node.since, {});
+  for (const Taint& taint : node.effective) {
+    const auto old = std::find_if(before.begin(), before.end(),
+                                  [&taint](const Taint& each) { return continues(each, taint); });
+    node.since.push_back(
+        old == before.end() ? now : seen[static_cast<std::size_t>(old - before.begin())]);
+  }
+  const bool lost = std::any_of(before.begin(), before.end(), [&node](const Taint& old) {
+    return std::none_of(node.effective.begin(), node.effective.end(),
+                        [&old](const Taint& taint) { return continues(old, taint); });
+  });
+  const bool postpones = node.withheld || (lost && !options_.timers_outlive_taints);
   for (const PodFacts* pod : pods) {
     if (node.effective.empty()) {
       cancel(*pod, effects);
-    } else {
-      evaluate(now, wall, *pod, node.effective, effects);
+      continue;
     }
+    if (postpones) postpone(now, *pod, node, effects);
+    evaluate(now, wall, *pod, node.effective, effects);
   }
+}
+
+std::optional<MonoTime> TaintEviction::due(const PodFacts& pod, const NodeTaints& node,
+                                           MonoTime began) const {
+  std::optional<MonoTime> first;
+  for (std::size_t index = 0; index < node.effective.size(); ++index) {
+    const auto used = objects::matching_tolerations({node.effective[index]}, pod.tolerations,
+                                                    options_.comparison_tolerations);
+    if (!used) return std::nullopt;
+    const auto stay = objects::shortest_toleration(*used);
+    if (!stay) continue;
+    const MonoTime end = std::max(node.since[index], began) + *stay;
+    first = std::min(first.value_or(end), end);
+  }
+  return first;
+}
+
+void TaintEviction::postpone(MonoTime now, const PodFacts& pod, const NodeTaints& node,
+                             Effects& effects) {
+  const std::string key = pod.key();
+  const auto found = evictions_.find(key);
+  if (found == evictions_.end()) return;
+  const MonoTime began = found->second.began;
+  const auto later = due(pod, node, began);
+  const pacing::TimedQueue::Entry* timer = timers_.find(key);
+  if (!later || *later <= (timer == nullptr ? now : timer->fire)) return;
+  cancel(pod, effects);
+  timers_.add(now, key, {now, *later});
+  evictions_[key] = eviction_of(began, pod, node.effective);
 }
 
 void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
@@ -174,7 +227,7 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   if (!used) {
     if (at_it) return;
     cancel(pod, effects);
-    start(now, wall, eviction_of(pod, taints), effects);
+    start(now, wall, eviction_of(now, pod, taints), effects);
     return;
   }
   const auto stay = objects::shortest_toleration(*used);
@@ -183,10 +236,10 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   } else if (found != evictions_.end() || lingering_.contains(key)) {
     return;  // As upstream, a running timer is not changed.
   } else if (*stay == Duration::zero()) {
-    start(now, wall, eviction_of(pod, taints), effects);
+    start(now, wall, eviction_of(now, pod, taints), effects);
   } else {
     timers_.add(now, key, {now, now + *stay});
-    evictions_[key] = eviction_of(pod, taints);
+    evictions_[key] = eviction_of(now, pod, taints);
   }
 }
 
@@ -199,10 +252,12 @@ void TaintEviction::cancel(const PodFacts& pod, Effects& effects) {
   drop(key);
 }
 
-TaintEviction::Eviction TaintEviction::eviction_of(const PodFacts& pod,
+TaintEviction::Eviction TaintEviction::eviction_of(MonoTime began, const PodFacts& pod,
                                                    const std::vector<Taint>& taints) const {
   Eviction eviction;
   eviction.pod = ref_of(pod);
+  eviction.node = pod.node;
+  eviction.began = began;
   eviction.marked = pod.disruption_marked || !options_.disruption_condition;
   eviction.asks = options_.eviction_mode == EvictionMode::evict && !has_out_of_service(taints);
   return eviction;
@@ -251,6 +306,14 @@ void TaintEviction::retry_later(MonoTime now, Errc error, const std::string& key
   retries_.emplace(eviction.retry, key);
 }
 
+bool TaintEviction::spares(const PodFacts& pod) const {
+  const auto node = nodes_.find(pod.node);
+  if (node == nodes_.end() || !node->second.withheld) return false;
+  const auto found = evictions_.find(pod.key());
+  return found == evictions_.end() || found->second.pod.uid != pod.uid ||
+         timers_.find(pod.key()) != nullptr;
+}
+
 void TaintEviction::check_invariants() const {
   for (const std::string& key : timers_.keys()) CHECK(evictions_.contains(key));
   for (const auto& [when, key] : retries_) CHECK(evictions_.at(key).retry == when);
@@ -258,7 +321,10 @@ void TaintEviction::check_invariants() const {
     const bool retries = eviction.retry != MonoTime::max();
     CHECK(retries == retries_.contains({eviction.retry, key}));
     CHECK(!retries || timers_.find(key) == nullptr);
+    const auto node = nodes_.find(eviction.node);
+    CHECK(node == nodes_.end() || !node->second.withheld || !node->second.effective.empty());
   }
+  for (const auto& [name, node] : nodes_) CHECK(node.since.size() == node.effective.size());
 }
 
 }  // namespace holdfast::sync::lifecycle

@@ -2,9 +2,12 @@
 // NoExecute taints, or no longer tolerate them. Upstream: pkg/controller/tainteviction.
 //
 // A pod's timer starts when the controller first sees that the pod must go, and stops when its node
-// recovers. As upstream, a running timer is never changed. A deletion that fails is tried five
-// times, 10 ms apart, and then with growing pauses of up to 5 minutes until it succeeds or is
-// cancelled.
+// recovers. As upstream, a running timer is never shortened. If the taint that started it is gone
+// or withheld, the pod gets the time for which it tolerates the others, each from when it was first
+// seen; not-ready and unreachable count as one, because one replaces the other. Upstream leaves
+// such a timer alone and deletes a pod that tolerates all that is left (kubernetes issue 90794);
+// see Options::timers_outlive_taints. A deletion that fails is tried five times, 10 ms apart, and
+// then with growing pauses of up to 5 minutes until it succeeds or is cancelled.
 //
 // With EvictionMode::evict the pod is evicted through the eviction API until that succeeds or the
 // deadline has passed; then it is deleted. The API server sets DisruptionTarget on the pods that it
@@ -66,7 +69,12 @@ class TaintEviction {
   // The number of running timers.
   [[nodiscard]] std::size_t running_timers() const { return timers_.size(); }
 
-  // For tests: every timer and every retry belongs to an eviction.
+  // Whether the pod's node is withheld and no eviction of the pod is under way: a deletion that is
+  // still to be sent was decided before.
+  [[nodiscard]] bool spares(const PodFacts& pod) const;
+
+  // For tests: every timer and every retry belongs to an eviction, and no pod is evicted because of
+  // withheld taints.
   void check_invariants() const;
 
  private:
@@ -74,10 +82,13 @@ class TaintEviction {
     bool seen = false;  // set_node() was called for it
     std::vector<Taint> all;
     std::vector<Taint> effective;  // without the withheld ones
+    std::vector<MonoTime> since;   // when each of `effective` was first seen
     bool withheld = false;
   };
   struct Eviction {
     PodRef pod;
+    std::string node;
+    MonoTime began;       // when the pod's timer was started, or the eviction if it had none
     bool marked = false;  // DisruptionTarget is written, or is not to be written
     bool asks = false;    // use the eviction API until `deadline`
     int failures = 0;
@@ -87,10 +98,17 @@ class TaintEviction {
   };
 
   void refresh(MonoTime now, WallTime wall, NodeTaints& node, const Pods& pods, Effects& effects);
+  // Gives a pod that is to go the time for which it tolerates the taints that are left.
+  void postpone(MonoTime now, const PodFacts& pod, const NodeTaints& node, Effects& effects);
+  // When the pod must go because of these taints; nothing if it tolerates all for ever, or one of
+  // them not at all.
+  [[nodiscard]] std::optional<MonoTime> due(const PodFacts& pod, const NodeTaints& node,
+                                            MonoTime began) const;
   void evaluate(MonoTime now, WallTime wall, const PodFacts& pod, const std::vector<Taint>& taints,
                 Effects& effects);
   void cancel(const PodFacts& pod, Effects& effects);
-  [[nodiscard]] Eviction eviction_of(const PodFacts& pod, const std::vector<Taint>& taints) const;
+  [[nodiscard]] Eviction eviction_of(MonoTime began, const PodFacts& pod,
+                                     const std::vector<Taint>& taints) const;
   void start(MonoTime now, WallTime wall, Eviction eviction, Effects& effects);
   void act(MonoTime now, WallTime wall, const Eviction& eviction, Effects& effects) const;
   void finish(const std::string& key);

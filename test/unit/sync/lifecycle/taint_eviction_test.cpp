@@ -88,6 +88,111 @@ TEST(TaintEviction, AChangeWhileADeletionIsUnderWayDoesNotRepeatIt) {
   EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x", "y"}), {&pod}), Effects{});
 }
 
+// Kubernetes issue 90794.
+TEST(TaintEviction, ATimerEndsWithTheTaintThatStartedIt) {
+  const std::string not_ready(objects::taint_not_ready);
+  const std::string unreachable(objects::taint_unreachable);
+  struct Change {
+    Duration at;
+    std::vector<std::string> taints;
+  };
+  struct Case {
+    const char* what;
+    std::vector<Toleration> tolerations;
+    std::vector<Change> changes;
+    std::optional<Duration> ends;      // when the pod must go in the end
+    std::optional<Duration> upstream;  // with Options::timers_outlive_taints
+  };
+  const Case cases[] = {
+      {"another taint is left, which is tolerated for longer",
+       {make_toleration(not_ready, 30), make_toleration("dedicated", 7200)},
+       {{0s, {not_ready}}, {5s, {not_ready, "dedicated"}}, {8s, {"dedicated"}}},
+       7205s,
+       30s},
+      {"a taint that was there first",
+       {make_toleration(not_ready, 30), make_toleration("dedicated", 7200)},
+       {{0s, {"dedicated"}}, {5s, {not_ready, "dedicated"}}, {8s, {"dedicated"}}},
+       7200s,
+       7200s},
+      {"a taint that is tolerated for ever",
+       {make_toleration(not_ready, 30), make_toleration("dedicated", {})},
+       {{0s, {not_ready, "dedicated"}}, {8s, {"dedicated"}}},
+       {},
+       {}},
+      {"a taint that is tolerated for less time is left: the running timer is not shortened",
+       {make_toleration(not_ready, 30), make_toleration("dedicated", 10)},
+       {{0s, {not_ready}}, {8s, {not_ready, "dedicated"}}, {9s, {"dedicated"}}},
+       30s,
+       30s},
+      {"the other way of being lost, tolerated for as long",
+       {make_toleration(not_ready, 300), make_toleration(unreachable, 300)},
+       {{0s, {not_ready}}, {60s, {unreachable}}},
+       300s,
+       300s},
+      {"the other way of being lost, in two steps",
+       {make_toleration(not_ready, 300), make_toleration(unreachable, 300)},
+       {{0s, {not_ready}}, {60s, {not_ready, unreachable}}, {61s, {unreachable}}},
+       300s,
+       300s},
+      {"nothing is left", {make_toleration(not_ready, 30)}, {{0s, {not_ready}}, {8s, {}}}, {}, {}},
+  };
+  for (const Case& c : cases) {
+    for (const bool outlives : {false, true}) {
+      SCOPED_TRACE(std::string(c.what) + (outlives ? ", upstream" : ""));
+      Options options = without_condition();
+      options.timers_outlive_taints = outlives;
+      TaintEviction eviction(options);
+      const PodFacts pod = tolerating(c.tolerations);
+      for (const Change& change : c.changes) {
+        (void)eviction.set_node(start + change.at, wall, tainted_node(change.taints), {&pod});
+        eviction.check_invariants();
+      }
+      const auto& ends = outlives ? c.upstream : c.ends;
+      EXPECT_EQ(eviction.next(), ends ? start + *ends : MonoTime::max());
+      if (!ends) continue;
+      EXPECT_EQ(eviction.fire(start + *ends - 1ms, wall), Effects{});
+      EXPECT_EQ(describe(eviction.fire(start + *ends, wall)), (Lines{told, gone}));
+    }
+  }
+}
+
+TEST(TaintEviction, AMovedTimerIsToldAsACancelledOne) {
+  TaintEviction eviction(without_condition());
+  const PodFacts pod = tolerating({make_toleration("x", 30), make_toleration("y", 60)});
+  (void)eviction.set_node(start, wall, tainted_node({"x", "y"}), {&pod});
+  EXPECT_EQ(eviction.set_node(start + 5s, wall, tainted_node({"y"}), {&pod}),
+            (Effects{pod_event(EventSource::taint_eviction, {"default", "p", ""}, false,
+                               "TaintManagerEviction", "Cancelling deletion of Pod default/p")}));
+  EXPECT_EQ(eviction.next(), start + 60s);
+}
+
+// Withholding ends every timer and every eviction of a withheld taint, upstream's way or not.
+TEST(TaintEviction, AWithheldTaintLeavesNothingBehind) {
+  const std::string unreachable(objects::taint_unreachable);
+  for (const bool outlives : {false, true}) {
+    for (const Duration tolerated : {0s, 30s}) {
+      SCOPED_TRACE(tolerated.count());
+      Options options = without_condition();
+      options.timers_outlive_taints = outlives;
+      TaintEviction eviction(options);
+      const PodFacts pod = tolerating(
+          {make_toleration(unreachable, tolerated / 1s), make_toleration("dedicated", 7200)});
+      (void)eviction.set_node(start, wall, tainted_node({unreachable, "dedicated"}), {&pod});
+      if (tolerated == Duration::zero()) {
+        EXPECT_FALSE(eviction.spares(pod));
+        (void)eviction.settle(start, deletion, {Errc::unavailable, {}});
+        EXPECT_EQ(eviction.next(), start + 10ms) << "it is tried again";
+      }
+      (void)eviction.withhold(start + 8s, wall, "a", true, {&pod});
+      eviction.check_invariants();
+      EXPECT_TRUE(eviction.spares(pod)) << "what was decided before is not sent any more";
+      EXPECT_EQ(eviction.next(), start + 7200s);
+      (void)eviction.withhold(start + 10s, wall, "a", false, {&pod});
+      EXPECT_FALSE(eviction.spares(pod));
+    }
+  }
+}
+
 // A StatefulSet creates its pods again with the same names.
 TEST(TaintEviction, APodOfTheSameNameIsAnother) {
   TaintEviction eviction(without_condition());

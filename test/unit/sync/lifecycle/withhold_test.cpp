@@ -77,6 +77,32 @@ TEST(Withhold, SetDuringTheOutageItCancelsEvictions) {
   EXPECT_TRUE(bench.has_pod("p"));
 }
 
+// The pod tolerates the taint that is left for two hours, and being lost for half a minute.
+TEST(Withhold, ATimerOfTheOutageDoesNotOutliveIt) {
+  for (const bool outlives : {false, true}) {
+    Options options;
+    options.timers_outlive_taints = outlives;
+    Bench bench(options);
+    for (const char* name : {"a", "b", "c"}) bench.add_node(name);
+    std::vector<Toleration> tolerations = Bench::default_tolerations(30);
+    tolerations.push_back(make_toleration("dedicated", 7200));
+    bench.add_pod("p", "a", tolerations);
+    (void)bench.run_until(1s);
+    bench.silence("a");
+    (void)bench.run_until(61s);
+    ASSERT_NE(bench.controller().eviction().scheduled("default/p"), nullptr);
+    Node node = bench.node("a");
+    node.spec.taints.push_back(make_no_execute("dedicated"));
+    bench.set_node(node);
+    (void)bench.run_until(64s);
+    bench.annotate("a", objects::annotation_autonomy, "true");
+    (void)bench.run_until(1h);
+    EXPECT_TRUE(bench.has_pod("p"));
+    (void)bench.run_until(3h);
+    EXPECT_FALSE(bench.has_pod("p")) << "the taint that is left was tolerated for two hours";
+  }
+}
+
 TEST(Withhold, TakenAwayDuringTheOutageEvictionsBegin) {
   Bench bench(Options{});
   add_cluster(bench);
