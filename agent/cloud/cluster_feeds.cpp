@@ -64,7 +64,9 @@ void ClusterFeeds::start_kind(loop::Tasks& tasks) {
 Status ClusterFeeds::Subscription::complete() const {
   std::string missing;
   for (const Kind& kind : kinds_) {
-    if (!kind.complete()) missing.append(" ").append(kind.name);
+    if (kind.complete()) continue;
+    missing.append(" ").append(kind.name);
+    if (!kind.failure().empty()) missing.append(" (").append(kind.failure()).append(")");
   }
   if (missing.empty()) return {};
   return fail(Errc::unavailable, "never received in full:" + missing);

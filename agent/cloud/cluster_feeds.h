@@ -42,7 +42,8 @@ class ClusterFeeds {
   // The kinds that one controller needs.
   class Subscription {
    public:
-    // Errors: unavailable (a list was never received completely; it is named).
+    // Errors: unavailable (a list was never received completely; it is named, with the reason if
+    // the last attempt failed).
     [[nodiscard]] Status complete() const;
     // Whether the watches are alive. Errors: unavailable (a feed that was complete has made no
     // progress for `silence_max`; it is named).
@@ -57,6 +58,7 @@ class ClusterFeeds {
       std::function<bool()> complete;
       std::function<bool()> out_of_memory;
       std::function<MonoTime()> progressed_at;
+      std::function<std::string_view()> failure;
     };
     std::vector<Kind> kinds_;
   };
@@ -71,7 +73,8 @@ class ClusterFeeds {
     const Feed<T>& feed = *kind.feed;
     to.kinds_.push_back({kind.name, [&feed] { return feed.complete(); },
                          [&feed] { return feed.out_of_memory(); },
-                         [&feed] { return feed.progressed_at(); }});
+                         [&feed] { return feed.progressed_at(); },
+                         [&feed] { return std::string_view(feed.failure()); }});
   }
 
   // Starts the list-watches of all subscribed kinds in `tasks`.

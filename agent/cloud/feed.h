@@ -63,6 +63,8 @@ class Feed final : public ListWatchSink {
 
   // Whether the last list or watch did not fit into the memory, so that the objects are outdated.
   [[nodiscard]] bool out_of_memory() const { return out_of_memory_; }
+  // Why the last list failed; "" if it did not.
+  [[nodiscard]] const std::string& failure() const { return failure_; }
   // Whether a complete list was received at least once.
   [[nodiscard]] bool complete() const { return complete_; }
   // The number of objects that could not be decoded.
@@ -96,11 +98,15 @@ class Feed final : public ListWatchSink {
     remove_if([this](const Seen& seen) { return seen.last != list_; });
     complete_list_ = list_;
     out_of_memory_ = false;
+    failure_.clear();
     complete_ = true;
     heard_();
   }
 
   void list_failed(const sync::watch::Failure& failure) override {
+    if (std::exchange(failure_, failure.what) != failure.what) {
+      log_warn("list failed", {{"kind", T::kind}, {"why", failure.what}});
+    }
     if (failure.code != Errc::exhausted) return;
     // Back to the objects of the last complete list.
     remove_if([this](const Seen& seen) { return seen.first > complete_list_; });
@@ -229,6 +235,7 @@ class Feed final : public ListWatchSink {
   std::unique_ptr<ByteReservation> held_;
   std::function<void()> refused_;
   bool out_of_memory_ = false;
+  std::string failure_;
   std::uint64_t list_ = 0;           // the number of the current list
   std::uint64_t complete_list_ = 0;  // the number of the last complete list
   std::map<Name, Seen> known_;

@@ -129,7 +129,13 @@ void Scheduler::take_steps(OngoingPreemptionAt ongoing, const Preparation::Steps
     } else if (const auto* event = std::get_if<RecordEvent>(&step.action)) {
       record(*event);
     } else if (const auto* wake = std::get_if<ActivatePod>(&step.action)) {
-      state_.queue().activate(now_.mono, wake->uid);
+      // Upstream tries the pod again at once, also after a write that the API server refuses, as
+      // often as its limit of requests permits.
+      if (ongoing->machine.errors().empty()) {
+        state_.queue().activate(now_.mono, wake->uid);
+      } else {
+        state_.queue().retry(now_.mono, wake->uid);
+      }
     }
   }
   if (!ongoing->machine.finished()) return;

@@ -276,6 +276,15 @@ void Queue::activate(MonoTime now, const std::string& uid) {
   to_active(now, *entry, label_activate);
 }
 
+void Queue::retry(MonoTime now, const std::string& uid) {
+  Entry* entry = find(uid);
+  if (entry == nullptr) return;
+  if (entry->place == Place::in_flight) return activate(now, uid);
+  if (entry->place != Place::unschedulable) return;
+  leave(*entry);
+  enter(now, *entry, Retry::after_backoff, label_failure);
+}
+
 void Queue::tick(MonoTime now) {
   while (!backoff_.empty() && (*backoff_.begin())->backoff_end <= now) {
     Entry& entry = **backoff_.begin();

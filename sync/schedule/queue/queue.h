@@ -81,6 +81,10 @@ class Queue {
   // instead of the pool.
   void activate(MonoTime now, const std::string& uid);
 
+  // Lets the pod be tried again after its back-off, without an event. Does nothing for a pod that
+  // is active or backing off already.
+  void retry(MonoTime now, const std::string& uid);
+
   // Moves the pods that are due. To be called at deadline().
   void tick(MonoTime now);
   [[nodiscard]] MonoTime deadline() const;

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "sync/wire/codec.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::agent {
 namespace {
@@ -93,6 +94,12 @@ asio::awaitable<http::Response> FaultyProxy::answer(const http::Request& request
                   (watch ? " (watch)" : ""));
   while (state_ == State::black_hole) co_await changed_.wait();
   if (state_ == State::overloaded) co_return http::Response{.status = 429, .body = "busy"};
+  if (!forbidden.empty() && asked.back().starts_with(forbidden)) {
+    const auto refused = sync::wire::status::forbidden({"", "things"}, "", "not for you");
+    co_return http::Response{.status = refused.code,
+                             .headers = {{"Content-Type", "application/json"}},
+                             .body = refused.body()};
+  }
   http::Response response = co_await api_.handler()(request);
   replace_all(response.body, spoil);
   if (response.stream) response.stream = std::make_shared<Stream>(*this, response.stream);

@@ -41,6 +41,9 @@ class FaultyProxy {
   // this off.
   std::pair<std::string, std::string> spoil;
 
+  // Requests whose text as in `asked` begins so are refused with 403; "": none.
+  std::string forbidden;
+
   // The requests in order, without their queries: "PATCH /api/v1/nodes/a". Watches end with
   // " (watch)".
   std::vector<std::string> asked;

@@ -57,6 +57,29 @@ TEST(Preempting, TheRightVictimsGoAndTheProtectedOneStays) {
   }
 }
 
+// A scheduler without the rights that a preemption needs tries again after the pod's back-off.
+TEST(Preempting, ARefusedWriteIsNotAFlood) {
+  for (const std::string forbidden : {"DELETE /api/v1/namespaces/default/pods/low",
+                                      "PATCH /api/v1/namespaces/default/pods/low"}) {
+    SCOPED_TRACE(forbidden);
+    SchedulerFixture fixture;
+    fixture.add_node("a", "1");
+    fixture.start();
+    fixture.add_pod("low", "1");
+    ASSERT_TRUE(fixture.until([&] { return fixture.is_bound("low"); }));
+    fixture.run_pod("low");
+    fixture.cluster.proxy.forbidden = forbidden;
+    fixture.add_pod("vip", "1", high);
+    fixture.cluster.time.run(30s);
+    EXPECT_GE(fixture.asked(forbidden), 2U);
+    EXPECT_LE(fixture.asked(forbidden), 8U) << "after 1, 2, 4, 8, 10 s";
+    fixture.cluster.proxy.forbidden.clear();
+    ASSERT_TRUE(fixture.until([&] { return fixture.cluster.is_terminating("low"); }));
+    fixture.finish_deleted();
+    EXPECT_TRUE(fixture.until([&] { return fixture.is_bound("vip"); }));
+  }
+}
+
 TEST(Preempting, AMoreImportantPodTakesThePromiseAway) {
   SchedulerFixture fixture;
   fixture.add_node("a", "2");

@@ -253,5 +253,19 @@ TEST(Scheduling, IsReadyOnceEverythingIsReceived) {
   EXPECT_TRUE(fixture.until([&ready] { return ready().status == 200; }));
 }
 
+TEST(Scheduling, ARefusedListIsNamedWithItsReason) {
+  SchedulerFixture fixture;
+  fixture.cluster.proxy.forbidden = "GET /apis/policy/v1/poddisruptionbudgets";
+  fixture.start();
+  fixture.cluster.time.run(10s);
+  const http::Request request{.target = "/readyz"};
+  const std::string body = (*fixture.replica)->endpoints().answer(request).body;
+  EXPECT_NE(
+      body.find("[-]caches failed: never received in full: poddisruptionbudgets (403 things is "
+                "forbidden: not for you)\n"),
+      std::string::npos)
+      << body;
+}
+
 }  // namespace
 }  // namespace holdfast::agent
