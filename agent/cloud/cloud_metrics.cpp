@@ -83,14 +83,16 @@ void CloudMetrics::settled(const lifecycle::Effect& effect, const lifecycle::Out
     if (pass_left_.erase(update->node) > 0 && pass_left_.empty()) end_pass(now);
     return;
   }
-  const auto* deletion = std::get_if<lifecycle::DeletePod>(&effect);
-  if (deletion == nullptr || !by_taints_) return;
+  const lifecycle::PodRef* pod = nullptr;
+  if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&effect)) pod = &deletion->pod;
+  if (const auto* eviction = std::get_if<lifecycle::EvictPod>(&effect)) pod = &eviction->pod;
+  if (pod == nullptr || !by_taints_) return;
   if (outcome.ok()) {
-    const auto since = evicting_.extract(deletion->pod.uid);
+    const auto since = evicting_.extract(pod->uid);
     deletions_.add();
     deletion_.observe(since ? seconds_between(since.mapped(), now) : 0);
   } else if (outcome.error == Errc::not_found || outcome.error == Errc::conflict) {
-    evicting_.erase(deletion->pod.uid);
+    evicting_.erase(pod->uid);
   }
 }
 

@@ -90,7 +90,9 @@ Effects TaintEviction::set_pod(MonoTime now, WallTime wall, const PodFacts* befo
   }
   const auto eviction = evictions_.find(pod.key());
   if (eviction != evictions_.end() && pod.disruption_marked) eviction->second.marked = true;
-  if (before != nullptr && before->tolerations == pod.tolerations && before->node == pod.node) {
+  const bool same = before != nullptr && before->tolerations == pod.tolerations &&
+                    before->node == pod.node && (before->ended == pod.ended || !keeps(pod));
+  if (same) {
     return effects;
   }
   const auto node = nodes_.find(pod.node);
@@ -216,6 +218,7 @@ void TaintEviction::postpone(MonoTime now, const PodFacts& pod, const NodeTaints
 
 void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
                              const std::vector<Taint>& taints, Effects& effects) {
+  if (keeps(pod)) return cancel(pod, effects);
   const std::string key = pod.key();
   const auto found = evictions_.find(key);
   const bool waits = timers_.find(key) != nullptr;
@@ -243,6 +246,13 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   }
 }
 
+bool TaintEviction::keeps(const PodFacts& pod) const {
+  if (!pod.ended) return false;
+  const auto node = nodes_.find(pod.node);
+  const bool withheld = node != nodes_.end() && node->second.withheld;
+  return withheld || options_.eviction_mode == EvictionMode::evict;
+}
+
 void TaintEviction::cancel(const PodFacts& pod, Effects& effects) {
   const std::string key = pod.key();
   lingering_.erase(key);
@@ -258,6 +268,7 @@ TaintEviction::Eviction TaintEviction::eviction_of(MonoTime began, const PodFact
   eviction.pod = ref_of(pod);
   eviction.node = pod.node;
   eviction.began = began;
+  eviction.is_going = pod.terminating;
   eviction.marked = pod.disruption_marked || !options_.disruption_condition;
   eviction.asks = options_.eviction_mode == EvictionMode::evict && !has_out_of_service(taints);
   return eviction;
@@ -266,7 +277,8 @@ TaintEviction::Eviction TaintEviction::eviction_of(MonoTime began, const PodFact
 void TaintEviction::start(MonoTime now, WallTime wall, Eviction eviction, Effects& effects) {
   const bool ends = eviction.asks && options_.eviction_deadline > Duration::zero();
   if (ends) eviction.deadline = now + options_.eviction_deadline;
-  effects.emplace_back(eviction_event(eviction.pod, "Marking for deletion"));
+  if (!eviction.is_going)
+    effects.emplace_back(eviction_event(eviction.pod, "Marking for deletion"));
   act(now, wall, eviction, effects);
   const std::string key = eviction.pod.key();
   evictions_[key] = std::move(eviction);

@@ -13,6 +13,9 @@
 // deadline has passed; then it is deleted. The API server sets DisruptionTarget on the pods that it
 // evicts, so the controller writes it only before a deletion. Pods of an out-of-service node are
 // deleted at once, because nothing runs there that a budget could protect.
+//
+// Pods that have ended (Succeeded, Failed) are evicted as upstream does, but not with
+// EvictionMode::evict, where an eviction is a service to the pod, nor from a withheld node.
 
 #pragma once
 
@@ -88,9 +91,10 @@ class TaintEviction {
   struct Eviction {
     PodRef pod;
     std::string node;
-    MonoTime began;       // when the pod's timer was started, or the eviction if it had none
-    bool marked = false;  // DisruptionTarget is written, or is not to be written
-    bool asks = false;    // use the eviction API until `deadline`
+    MonoTime began;         // when the pod's timer was started, or the eviction if it had none
+    bool is_going = false;  // somebody has deleted it already, perhaps an earlier leader
+    bool marked = false;    // DisruptionTarget is written, or is not to be written
+    bool asks = false;      // use the eviction API until `deadline`
     int failures = 0;
     int refusals = 0;                     // by a PodDisruptionBudget
     MonoTime retry = MonoTime::max();     // max: the timer runs, or the effect is in flight
@@ -106,6 +110,8 @@ class TaintEviction {
                                             MonoTime began) const;
   void evaluate(MonoTime now, WallTime wall, const PodFacts& pod, const std::vector<Taint>& taints,
                 Effects& effects);
+  // Whether the pod stays because it has ended. Upstream evicts such pods, too.
+  [[nodiscard]] bool keeps(const PodFacts& pod) const;
   void cancel(const PodFacts& pod, Effects& effects);
   [[nodiscard]] Eviction eviction_of(MonoTime began, const PodFacts& pod,
                                      const std::vector<Taint>& taints) const;

@@ -112,6 +112,22 @@ TEST_F(MetricsText, AZoneThatIsGoneIsEmptyAndHealthy) {
   EXPECT_TRUE(has("node_collector_unhealthy_nodes_in_zone" + zone + " 0"));
 }
 
+TEST_F(MetricsText, AnEvictionByTheApiIsADeletion) {
+  for (const char* name : {"a", "b", "c"}) cluster.add_node(name);
+  cluster.add_pod("p", "a");
+  CloudSettings settings = cluster.settings(cluster.proxy);
+  settings.eviction_mode = "evict";
+  replica = std::make_unique<Replica>(cluster.time, settings);
+  cluster.time.run(30s);
+  cluster.silence("a");
+  ASSERT_TRUE(cluster.time.run_until(3min, [this] { return cluster.is_terminating("p"); }));
+  cluster.time.run(1s);
+  scrape();
+  EXPECT_EQ(Cluster::count(cluster.proxy, "POST /api/v1/namespaces/default/pods/p/eviction"), 1U);
+  EXPECT_TRUE(has("taint_eviction_controller_pod_deletions_total 1")) << text;
+  EXPECT_TRUE(has("taint_eviction_controller_pod_deletion_duration_seconds_count 1"));
+}
+
 TEST_F(MetricsText, TheLeaderSaysSo) {
   CloudSettings settings = cluster.settings(cluster.proxy);
   settings.leader.elect = true;

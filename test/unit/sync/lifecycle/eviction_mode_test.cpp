@@ -38,6 +38,27 @@ TEST(EvictionMode, AnAgreedEvictionIsAllThatHappens) {
   EXPECT_EQ(eviction.next(), MonoTime::max());
 }
 
+// A pod that has ended needs no eviction. Without this mode upstream's behaviour counts.
+TEST(EvictionMode, APodThatHasEndedStays) {
+  PodFacts pod = make_pod_facts("p", "a");
+  pod.ended = true;
+  TaintEviction asks(asking(10min));
+  EXPECT_EQ(asks.set_node(start, wall, tainted_node("x"), {&pod}), Effects{});
+  EXPECT_EQ(asks.next(), MonoTime::max());
+  TaintEviction deletes{Options{}};
+  EXPECT_EQ(describe(deletes.set_node(start, wall, tainted_node("x"), {&pod})).size(), 2U);
+
+  // It ends while it waits.
+  PodFacts running = make_pod_facts("p", "a");
+  running.tolerations.push_back(make_toleration("x", 60));
+  pod.tolerations = running.tolerations;
+  TaintEviction waits(asking(10min));
+  (void)waits.set_node(start, wall, tainted_node("x"), {&running});
+  EXPECT_EQ(waits.next(), start + 60s);
+  EXPECT_EQ(describe(waits.set_pod(start + 1s, wall, &running, pod)), Lines{eviction_told});
+  EXPECT_EQ(waits.next(), MonoTime::max());
+}
+
 TEST(EvictionMode, RefusalsAreAskedAgainEverLaterAndDeletedAtTheDeadline) {
   TaintEviction eviction(asking(150s));
   const PodFacts pod = make_pod_facts("p", "a");

@@ -193,6 +193,25 @@ TEST(TaintEviction, AWithheldTaintLeavesNothingBehind) {
   }
 }
 
+// An earlier leader has deleted the pod and said so.
+TEST(TaintEviction, APodThatIsGoingIsNotToldAgain) {
+  TaintEviction eviction(without_condition());
+  PodFacts pod = tolerating({});
+  pod.terminating = true;
+  EXPECT_EQ(describe(eviction.set_node(start, wall, tainted_node({"x"}), {&pod})), Lines{gone});
+}
+
+// On a node from which evictions are withheld, an operator's taint removes pods that run.
+TEST(TaintEviction, APodThatHasEndedStaysOnAWithheldNode) {
+  TaintEviction eviction(without_condition());
+  PodFacts pod = tolerating({});
+  pod.ended = true;
+  (void)eviction.set_node(start, wall, tainted_node({}), {&pod});
+  (void)eviction.withhold(start, wall, "a", true, {&pod});
+  EXPECT_EQ(eviction.set_node(start, wall, tainted_node({"x"}), {&pod}), Effects{});
+  EXPECT_EQ(describe(eviction.withhold(start, wall, "a", false, {&pod})), (Lines{told, gone}));
+}
+
 // A StatefulSet creates its pods again with the same names.
 TEST(TaintEviction, APodOfTheSameNameIsAnother) {
   TaintEviction eviction(without_condition());
