@@ -145,6 +145,8 @@ Result<std::string> show_json(std::string_view document) {
 Result<std::string> show_status(std::string_view document) {
   TRY(const json::value status, sync::wire::parse_json(document, sync::wire::trusted_json));
   std::vector<Row> rows{{"node", text_of(status, {"node"})}, {"link", link_line(status)}};
+  const std::string again = text_of(status, {"registered_again"});
+  if (again != "-" && !again.empty()) rows.insert(rows.begin() + 1, {"", again});
   const std::string outage = text_of(status, {"link", "outage"});
   if (outage != "-") rows.push_back({"", outage});
   for (Row& row : server_rows(status)) rows.push_back(std::move(row));

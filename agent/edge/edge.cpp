@@ -110,8 +110,10 @@ Status Edge::build() {
   reflectors_ = std::make_unique<ScopeReflectors>(executor_, *scopes_, *uplink_, clock_, random_);
   filters_ = std::make_unique<AnswerFilters>(executor_, options_, *scopes_, *uplink_, clock_);
   filters_->start();
+  registration_ = std::make_unique<Registration>(options_, *scopes_, *uplink_, *offline_store_,
+                                                 clock_, random_);
   rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *reflectors_, *offline_store_,
-                                     *lease_, clock_, random_);
+                                     *lease_, *registration_, clock_, random_);
   outages_ = std::make_unique<OutageReport>(*uplink_, *offline_store_, clock_);
   outages_->resume();
   const std::vector databases{cache_database_.get(), outbox_database_.get()};
@@ -120,6 +122,7 @@ Status Edge::build() {
       std::make_unique<Housekeeping>(options_, *scopes_, *uplink_, *needs_, databases, clock_);
   admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *offline_store_, *lease_, clock_);
   admin_->report_certificates(*identity_);
+  admin_->report_registration(*registration_);
   ota_ = std::make_unique<Ota>(options_, *scopes_, *uplink_, clock_);
   admin_->serve(*ota_);
   hub_metrics_ = std::make_unique<HubMetrics>(admin_->registry());
@@ -129,9 +132,9 @@ Status Edge::build() {
                                         admin_->registry());
   admin_->report_dropped(*housekeeping_);
   admin_->report_databases(databases);
-  pipeline_ = std::make_unique<Pipeline>(
-      Pipeline::Dependencies{options_, *scopes_, *uplink_, *reflectors_, *filters_, *offline_store_,
-                             *lease_, *housekeeping_, *hub_metrics_, clock_, random_});
+  pipeline_ = std::make_unique<Pipeline>(Pipeline::Dependencies{
+      options_, *scopes_, *uplink_, *reflectors_, *filters_, *offline_store_, *lease_,
+      *registration_, *housekeeping_, *hub_metrics_, clock_, random_});
   if (auto applied = pipeline_->reapply_outbox(); !applied) {
     // The queued writes are safe in the outbox; a node that does not start would be worse.
     log_error("queued writes not applied to the cache", {{"error", applied.error()}});

@@ -103,6 +103,7 @@ class Edge final : public proc::Service {
   std::unique_ptr<Scopes> scopes_;
   std::unique_ptr<OfflineStore> offline_store_;
   std::unique_ptr<NodeLease> lease_;
+  std::unique_ptr<Registration> registration_;
   std::unique_ptr<ScopeReflectors> reflectors_;
   std::unique_ptr<AnswerFilters> filters_;
   std::unique_ptr<OutageReport> outages_;

@@ -27,7 +27,7 @@ Pipeline::Pipeline(const Dependencies& dependencies)
              answer_cache_, dependencies.filters, dependencies.clock, dependencies.random),
       writes_(dependencies.options, dependencies.scopes, dependencies.uplink,
               dependencies.offline_store, dependencies.lease, forwarder_, answer_cache_,
-              dependencies.clock, dependencies.random),
+              dependencies.registration, dependencies.clock, dependencies.random),
       presentation_(dependencies.options, dependencies.uplink, answer_cache_, dependencies.clock) {}
 
 // All steps are in one coroutine, because each further one costs every request a frame.

@@ -27,6 +27,7 @@ class Pipeline {
     AnswerFilters& filters;
     OfflineStore& offline_store;
     NodeLease& lease;
+    Registration& registration;
     Housekeeping& housekeeping;
     HubMetrics& metrics;
     const Clock& clock;

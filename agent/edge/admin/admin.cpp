@@ -322,6 +322,7 @@ http::Response Admin::status() {
   }
   return document(json::object{
       {"node", options_.node_name},
+      {"registered_again", registration_ == nullptr ? "" : registration_->last()},
       {"certificates_until", std::move(certificates)},
       {"link", link_json(uplink_, clock_.mono())},
       {"kubelet", json::object{{"inactive", lease_.kubelet().is_inactive(clock_.mono())},

@@ -23,6 +23,7 @@
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/identity/node_identity.h"
 #include "agent/edge/offline/offline_store.h"
+#include "agent/edge/offline/registration.h"
 #include "agent/edge/options/options.h"
 #include "platform/http/message.h"
 #include "platform/http/server.h"
@@ -37,6 +38,8 @@ class Admin {
 
   // Sets the identity whose certificates are reported. It must outlive this.
   void report_certificates(const NodeIdentity& identity) { identity_ = &identity; }
+  // Sets the registration that is reported. It must outlive this.
+  void report_registration(const Registration& registration) { registration_ = &registration; }
   // Also serves the pages of `ota`, which must outlive this.
   void serve(Ota& ota) { ota_ = &ota; }
   // The metrics registry, to which other parts of the agent add theirs.
@@ -78,6 +81,7 @@ class Admin {
   const NodeLease& lease_;
   const Clock& clock_;
   const NodeIdentity* identity_ = nullptr;
+  const Registration* registration_ = nullptr;
   Ota* ota_ = nullptr;
   const Housekeeping* housekeeping_ = nullptr;
   std::vector<store::Database*> databases_;

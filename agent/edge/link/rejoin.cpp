@@ -19,13 +19,14 @@ constexpr RejoinLimits rejoin_limits;
 
 Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
                ScopeReflectors& reflectors, OfflineStore& offline_store, NodeLease& lease,
-               const Clock& clock, Random& random)
+               Registration& registration, const Clock& clock, Random& random)
     : options_(options),
       scopes_(scopes),
       uplink_(uplink),
       reflectors_(reflectors),
       offline_store_(offline_store),
       lease_(lease),
+      registration_(registration),
       clock_(clock),
       random_(random),
       replay_(options, uplink, offline_store, clock) {
@@ -48,18 +49,19 @@ asio::awaitable<void> Rejoin::maintain_link() {
   }
 }
 
-const sync::watch::CachedObject* Rejoin::cached_node() const {
+Rejoin::CachedNode Rejoin::cached_node() const {
   const store::ScopeKey nodes{
       .owner = std::string(node_owner), .version = "v1", .resource = "nodes"};
   const sync::watch::ObjectKey key{"", options_.node_name};
   const ScopePtr scope = scopes_.covering(nodes, key, true);
-  return scope ? scope->cache().find(key) : nullptr;
+  return {scope, scope ? scope->cache().find(key) : nullptr};
 }
 
 asio::awaitable<void> Rejoin::renew_lease() {
   // Before a rejoin has listed it again, the cached Node may be one that the cloud has replaced.
   if (uplink_.link().state() == sync::autonomy::LinkState::connected) {
-    if (const sync::watch::CachedObject* node = cached_node()) lease_.set_node_uid(node->uid);
+    const CachedNode node = cached_node();
+    if (node.object != nullptr) lease_.set_node_uid(node.object->uid);
   }
   const Status renewed = co_await lease_.renew(uplink_, options_.probe_deadline);
   if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
@@ -148,9 +150,13 @@ asio::awaitable<Status> Rejoin::check_node() {
   const bool overloaded = node->status == 429 || node->status == 503;
   if (overloaded) co_return fail("node", sync::wire::to_error(node->status, node->body));
   Status done;
+  const CachedNode known = cached_node();
   if (node->status == 404) {
-    offline_store_.record("node", subject, "the API server has no Node of this name");
-    co_return done;
+    const auto json =
+        known.object == nullptr
+            ? Result<std::string>()
+            : sync::watch::cached_json(known.scope->cache().kind(), *known.object->bytes);
+    co_return co_await registration_.repeat(json.value_or(""));
   }
   const auto header = sync::wire::read_header(node->body);
   if (node->status != 200 || !header) {
@@ -161,14 +167,20 @@ asio::awaitable<Status> Rejoin::check_node() {
     offline_store_.record("node", subject, "the Node cannot be read: " + why);
     co_return done;
   }
-  const sync::watch::CachedObject* known = cached_node();
-  if (known != nullptr && known->uid != header->uid) {
-    offline_store_.record("node", subject,
-                          "the cloud has another node with this name: uid " + header->uid);
+  sync::objects::RequestInfo about{
+      .is_resource = true, .version = "v1", .resource = "nodes", .name = options_.node_name};
+  if (known.object != nullptr && known.object->uid != header->uid) {
+    const std::string what = "the cloud has another node with this name: uid " + header->uid;
+    log_warn(what, {{"node", options_.node_name}, {"known_uid", known.object->uid}});
+    offline_store_.record("node", subject, what);
+    // What the kubelet reported of the other node is not true of this one.
+    about.subresource = "status";
+    done = offline_store_.drop_superseded(about);
+    if (!done) co_return done;
+    about.subresource.clear();
   }
   lease_.set_node_uid(header->uid);
-  co_return offline_store_.drop_superseded(
-      {.is_resource = true, .version = "v1", .resource = "nodes", .name = options_.node_name});
+  co_return offline_store_.drop_superseded(about);
 }
 
 asio::awaitable<void> Rejoin::replay_when_due() {

@@ -21,6 +21,7 @@
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/link/replay.h"
 #include "agent/edge/offline/offline_store.h"
+#include "agent/edge/offline/registration.h"
 #include "agent/edge/options/options.h"
 #include "platform/loop/tasks.h"
 
@@ -39,7 +40,8 @@ struct RejoinLimits {
 class Rejoin {
  public:
   Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
-         OfflineStore& offline_store, NodeLease& lease, const Clock& clock, Random& random);
+         OfflineStore& offline_store, NodeLease& lease, Registration& registration,
+         const Clock& clock, Random& random);
 
   // Probes the link and rejoins. Runs until cancelled.
   asio::awaitable<void> maintain_link();
@@ -53,11 +55,16 @@ class Rejoin {
 
  private:
   asio::awaitable<void> renew_lease();
-  // The own Node in the cache; null if it is not there.
-  [[nodiscard]] const sync::watch::CachedObject* cached_node() const;
+  // The own Node in the cache, and the scope that holds it; null if it is not there.
+  struct CachedNode {
+    ScopePtr scope;
+    const sync::watch::CachedObject* object = nullptr;
+  };
+  [[nodiscard]] CachedNode cached_node() const;
   asio::awaitable<void> rejoin();
   asio::awaitable<Status> run_stages();
-  // Checks that the cloud still has the same node, and drops statuses that it has overtaken.
+  // Checks that the cloud still has the same node, and drops statuses that it has overtaken. If the
+  // cloud has deleted the node, it is registered again.
   asio::awaitable<Status> check_node();
   // Lists all scopes again, turn by turn.
   asio::awaitable<Status> list_by_priority();
@@ -73,6 +80,7 @@ class Rejoin {
   ScopeReflectors& reflectors_;
   OfflineStore& offline_store_;
   NodeLease& lease_;
+  Registration& registration_;
   const Clock& clock_;
   Random& random_;
   Replay replay_;

@@ -60,7 +60,8 @@ Result<JsonBody> json_body_of(const http::Request& request) {
 
 WriteHandler::WriteHandler(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
                            OfflineStore& offline_store, NodeLease& lease, Forwarder& forwarder,
-                           AnswerCache& answer_cache, const Clock& clock, Random& random)
+                           AnswerCache& answer_cache, Registration& registration,
+                           const Clock& clock, Random& random)
     : options_(options),
       scopes_(scopes),
       uplink_(uplink),
@@ -68,6 +69,7 @@ WriteHandler::WriteHandler(const EdgeOptions& options, Scopes& scopes, Uplink& u
       lease_(lease),
       forwarder_(forwarder),
       answer_cache_(answer_cache),
+      registration_(registration),
       clock_(clock),
       random_(random),
       tokens_(options, uplink, forwarder, answer_cache, offline_store, clock) {}
@@ -100,6 +102,7 @@ asio::awaitable<http::Response> WriteHandler::serve(const RoutedRequest& request
     const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
     http::Response response = co_await forwarder_.forward(request, limit);
     if (!dry_run) answer_cache_.note_written(request, response);
+    if (admission == sync::autonomy::Admission::registration) registration_.note(request, response);
     if (is_node && acceptable && response.status < 300) forget_older(info);
     // If the link failed meanwhile, the write is accepted here instead.
     const bool reached = uplink_.link().allows_reads() || response.status < 500;

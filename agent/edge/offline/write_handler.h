@@ -14,6 +14,7 @@
 #include "agent/edge/forward/node_lease.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/offline/offline_store.h"
+#include "agent/edge/offline/registration.h"
 #include "agent/edge/offline/token_handler.h"
 #include "agent/edge/options/options.h"
 #include "platform/random.h"
@@ -24,7 +25,8 @@ class WriteHandler {
  public:
   WriteHandler(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
                OfflineStore& offline_store, NodeLease& lease, Forwarder& forwarder,
-               AnswerCache& answer_cache, const Clock& clock, Random& random);
+               AnswerCache& answer_cache, Registration& registration, const Clock& clock,
+               Random& random);
 
   // Answers a write of a resource, or any request for the node's own lease (HandlerKind::write).
   asio::awaitable<http::Response> serve(const RoutedRequest& request);
@@ -55,6 +57,7 @@ class WriteHandler {
   NodeLease& lease_;
   Forwarder& forwarder_;
   AnswerCache& answer_cache_;
+  Registration& registration_;
   const Clock& clock_;
   Random& random_;
   TokenHandler tokens_;

@@ -41,9 +41,9 @@ TEST(Show, NothingThatATerminalObeysIsPrinted) {
   expect_safe(
       show_journal(with_evil(R"([{"seq":1,"at":EVIL,"kind":EVIL,"subject":EVIL,"what":EVIL}])")),
       2);
-  expect_safe(
-      show_status(with_evil(R"({"node":EVIL,"link":{"state":EVIL,"reason":EVIL,"fault":EVIL}})")),
-      8);
+  expect_safe(show_status(with_evil(R"({"node":EVIL,"registered_again":EVIL,"link":{"state":EVIL,)"
+                                    R"("reason":EVIL,"fault":EVIL}})")),
+              9);
 }
 
 TEST(Show, APodIsExplainedSafely) {

@@ -1,0 +1,110 @@
+#include "agent/edge/offline/registration.h"
+
+#include <algorithm>
+
+#include "agent/edge/options/cache_limits.h"
+#include "platform/log.h"
+#include "sync/autonomy/registration.h"
+#include "sync/events/event.h"
+#include "sync/wire/object_header.h"
+#include "sync/wire/protobuf/status.h"
+#include "sync/wire/read.h"
+
+namespace holdfast::agent {
+namespace {
+
+constexpr std::string_view registration_key = "registration";
+constexpr auto request_limit = std::chrono::seconds(10);
+const std::string nodes_path = "/api/v1/nodes";
+
+}  // namespace
+
+void Registration::note(const RoutedRequest& request, const http::Response& response) {
+  const bool exists = response.status == 201 || response.status == 409;
+  if (!exists || request.caller.owner != node_owner) return;
+  const store::Answer kept{.status = response.status,
+                           .content_type = std::string(request.http.headers.get("content-type")),
+                           .bytes = request.http.body};
+  if (auto put = scopes_.put_answer(node_owner, registration_key, kept); !put) {
+    log_warn("registration not kept", {{"error", put.error()}});
+  }
+}
+
+std::optional<ApiRequest> Registration::request_of(const std::string& known) {
+  ApiRequest request{.method = http::Method::post, .target = nodes_path};
+  const auto kept = scopes_.find_answer(node_owner, registration_key);
+  if (kept && *kept) {
+    request.body = (*kept)->bytes;
+    request.content_type = (*kept)->content_type;
+    return request;
+  }
+  const auto node = sync::wire::parse_json(known);
+  if (!node || !node->is_object()) return std::nullopt;
+  request.body = sync::wire::serialize(sync::autonomy::registration_of(node->get_object()));
+  return request;
+}
+
+bool Registration::is_queued() {
+  const store::ObjectKey node{.version = "v1", .resource = "nodes", .name = options_.node_name};
+  const auto pending = offline_store_.outbox().pending(node);
+  return pending && std::any_of(pending->begin(), pending->end(), [](const store::Entry& entry) {
+           return entry.write.verb == "POST";
+         });
+}
+
+void Registration::tell(std::string what) {
+  log_warn(what, {{"node", options_.node_name}});
+  offline_store_.record("node", "nodes/" + options_.node_name, what);
+  last_ = format_rfc3339(clock_.wall()) + ": " + std::move(what);
+}
+
+asio::awaitable<Status> Registration::repeat(std::string known) {
+  Status done;
+  if (is_queued()) {
+    tell("the cloud deleted this node; the kubelet's new registration is sent");
+    co_return done;
+  }
+  auto request = request_of(known);
+  if (!request) {
+    // A node that starts for the first time.
+    offline_store_.record("node", "nodes/" + options_.node_name,
+                          "the API server has no Node of this name");
+    co_return done;
+  }
+  const auto answer = co_await uplink_.send(*std::move(request), false, request_limit);
+  if (!answer) co_return fail("node", answer.error());
+  if (answer->status != 201) {
+    const Error why = sync::wire::to_error(answer->status, answer->body);
+    tell("the cloud deleted this node, and does not let it register again: " + why.what);
+    co_return done;
+  }
+  tell("the cloud deleted this node; it was registered again");
+  co_await send_event();
+  co_return offline_store_.drop_superseded({.is_resource = true,
+                                            .version = "v1",
+                                            .resource = "nodes",
+                                            .subresource = "status",
+                                            .name = options_.node_name});
+}
+
+asio::awaitable<void> Registration::send_event() {
+  const std::string now = format_rfc3339(clock_.wall());
+  const sync::events::EventRequest event = sync::events::create_event(
+      {.name = sync::events::event_name(options_.node_name, random_.next()),
+       .namespace_name = "default",
+       .about = {.kind = "Node",
+                 .namespace_name = "",
+                 .name = options_.node_name,
+                 .uid = options_.node_name},
+       .warning = true,
+       .reason = "RegisteredAgain",
+       .message = "The cloud deleted this node while it was cut off; it was registered again",
+       .component = "holdfast-edge",
+       .first = now,
+       .last = now});
+  ApiRequest request{.method = http::Method::post, .target = event.path, .body = event.body};
+  const auto sent = co_await uplink_.call(std::move(request), request_limit);
+  if (!sent) log_info("event not sent", {{"error", sent.error()}});
+}
+
+}  // namespace holdfast::agent

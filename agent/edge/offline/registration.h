@@ -1,0 +1,61 @@
+// The registration of the node: what the kubelet last sent to create its Node, and how the node is
+// registered again if the cloud has deleted it during an outage. The kubelet itself registers only
+// when it starts.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "agent/edge/cache/answer_cache.h"
+#include "agent/edge/forward/uplink.h"
+#include "agent/edge/offline/offline_store.h"
+#include "agent/edge/options/options.h"
+#include "platform/random.h"
+
+namespace holdfast::agent {
+
+class Registration {
+ public:
+  // All parameters must outlive this.
+  Registration(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
+               OfflineStore& offline_store, const Clock& clock, Random& random)
+      : options_(options),
+        scopes_(scopes),
+        uplink_(uplink),
+        offline_store_(offline_store),
+        clock_(clock),
+        random_(random) {}
+
+  // The API server has answered the kubelet's creation of its Node: keeps the request if the Node
+  // exists then. A failure is logged.
+  void note(const RoutedRequest& request, const http::Response& response);
+
+  // The API server has no Node of this name. `known` is the last known Node as JSON, or "".
+  // Registers the node again, drops the statuses that are queued for the old one, and tells of it:
+  // on the log, in the journal, by an Event. A registration that is queued is left to the outbox;
+  // one that the API server refuses is told of, too. A node that was never registered is only noted
+  // in the journal. Errors: the link's, the disk's.
+  asio::awaitable<Status> repeat(std::string known);
+
+  // What the last repeat() did, for people; "" if there was none.
+  [[nodiscard]] const std::string& last() const { return last_; }
+
+ private:
+  [[nodiscard]] std::optional<ApiRequest> request_of(const std::string& known);
+  [[nodiscard]] bool is_queued();
+  void tell(std::string what);
+  asio::awaitable<void> send_event();
+
+  const EdgeOptions& options_;
+  Scopes& scopes_;
+  Uplink& uplink_;
+  OfflineStore& offline_store_;
+  const Clock& clock_;
+  Random& random_;
+  std::string last_;
+};
+
+}  // namespace holdfast::agent
