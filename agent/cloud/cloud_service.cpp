@@ -52,6 +52,7 @@ Result<std::unique_ptr<CloudService>> CloudService::make(asio::any_io_executor e
                                                          const Clock& clock,
                                                          std::function<void()> give_up) {
   TRY(CloudPlan plan, plan_of(settings));
+  for (const std::string& warning : plan.warnings) log_warn(warning);
   TRY(const ClusterAccess access, access_of(settings));
   log_warnings_about(access);
   const std::string agent = "holdfast-cloud/" + std::string(version);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "agent/cloud/upstream_controllers.h"
 #include "sync/wire/protobuf/envelope.h"
 
 namespace holdfast::agent {
@@ -63,6 +64,7 @@ bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
 struct Chosen {
   lifecycle::EnabledControllers enabled;
   bool scheduler = false;
+  std::vector<std::string> elsewhere;  // asked for, but not in this program
 };
 
 // `*` enables all lifecycle controllers that the autonomy mode needs. The scheduler must be named.
@@ -70,7 +72,8 @@ Result<Chosen> read_controllers(const std::vector<std::string>& names,
                                 lifecycle::AutonomyMode mode) {
   bool all = false;
   for (const std::string& name : names) all = all || name == "*";
-  Chosen chosen{{all, all, all && mode == lifecycle::AutonomyMode::openyurt}};
+  Chosen chosen{.enabled = {all, all, all && mode == lifecycle::AutonomyMode::openyurt},
+                .elsewhere = {}};
   lifecycle::EnabledControllers& enabled = chosen.enabled;
   for (const std::string& text : names) {
     if (text == "*") continue;
@@ -84,6 +87,8 @@ Result<Chosen> read_controllers(const std::vector<std::string>& names,
       enabled.pod_binding = !off;
     } else if (is_one_of(name, scheduler_names)) {
       chosen.scheduler = !off;
+    } else if (is_controller_elsewhere(name)) {
+      if (!off) chosen.elsewhere.emplace_back(name);
     } else {
       return fail(Errc::invalid,
                   "--controllers: unknown controller \"" + text +
@@ -288,9 +293,19 @@ Result<CloudPlan> plan_of(const CloudSettings& settings) {
   rules.timers_outlive_taints = settings.eviction_timers_outlive_taints;
   TRY(const Chosen chosen, read_controllers(settings.controllers, rules.autonomy));
   plan.enabled = chosen.enabled;
+  if (!chosen.elsewhere.empty()) {
+    plan.warnings.push_back(
+        "--controllers: not in this program, kube-controller-manager runs them: " +
+        join(chosen.elsewhere, ", "));
+  }
   if (chosen.scheduler) {
     TRY(plan.scheduler, scheduler_plan_of(settings.scheduler));
     TRY(plan.scheduler_leader, scheduler_leader(settings, plan));
+    if (!plan.scheduler->ignored.empty()) {
+      plan.warnings.push_back(
+          "--scheduler-config: has no effect here, flags of this program set it: " +
+          join(plan.scheduler->ignored, ", "));
+    }
   }
   rules.eviction_deadline = settings.eviction_deadline;
   rules.ask_provider = !settings.node_exists_url.empty();

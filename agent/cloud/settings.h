@@ -57,6 +57,7 @@ struct CloudPlan {
   sync::lifecycle::EnabledControllers enabled;
   std::optional<SchedulerPlan> scheduler;  // nothing: the scheduler is disabled
   LeaderSettings scheduler_leader;         // with the name of its Lease
+  std::vector<std::string> warnings;       // about settings that have no effect
 
   // Whether any of the lifecycle controllers runs.
   [[nodiscard]] bool lifecycle() const {

@@ -258,9 +258,24 @@ Status read_scheduler_config(const std::string& text_of_file, const std::string&
     return read_extender(map, folder, plan);
   };
   const Reader profile = [&plan](const YAML::Node& map) { return read_profile(map, plan); };
+  const auto ignored = [&plan](const char* name, bool is_map) -> Reader {
+    return [&plan, name, is_map](const YAML::Node& node) -> Status {
+      if (is_map && !node.IsMap()) return wrong("expected a map");
+      if (!is_map && !node.IsScalar()) return wrong("expected a value");
+      plan.ignored.emplace_back(name);
+      return {};
+    };
+  };
   const Status read = read_fields(
       root, {{"apiVersion", text(version)},
              {"kind", text(kind)},
+             {"leaderElection", ignored("leaderElection", true)},
+             {"clientConnection", ignored("clientConnection", true)},
+             {"healthzBindAddress", ignored("healthzBindAddress", false)},
+             {"metricsBindAddress", ignored("metricsBindAddress", false)},
+             {"enableProfiling", ignored("enableProfiling", false)},
+             {"enableContentionProfiling", ignored("enableContentionProfiling", false)},
+             {"delayCacheUntilActive", ignored("delayCacheUntilActive", false)},
              {"parallelism",
               number(1, 1024,
                      [&plan](std::int64_t value) { plan.parallelism = static_cast<int>(value); })},

@@ -43,6 +43,8 @@ struct SchedulerPlan {
   sync::schedule::PluginOptions plugins;
   sync::schedule::CandidateLimits limits;
   std::vector<ExtenderPlan> extenders;
+  // Fields of the file that say what flags of this program say: "leaderElection".
+  std::vector<std::string> ignored;
   int parallelism = 16;  // most threads for large dry runs; processors limit it
 };
 

@@ -98,6 +98,18 @@ TEST(CloudSettings, OddButConsistentOnesAreAccepted) {
   }
 }
 
+// kubeadm's default value names controllers that kube-controller-manager goes on running.
+TEST(CloudSettings, ControllersThatAreElsewhereAreNamedAndNoError) {
+  const auto kubeadm = plan({"--controllers=*,bootstrapsigner,tokencleaner,-ttl"});
+  ASSERT_TRUE(kubeadm);
+  EXPECT_TRUE(kubeadm->enabled.node_lifecycle);
+  EXPECT_TRUE(kubeadm->enabled.taint_eviction);
+  EXPECT_EQ(kubeadm->warnings,
+            std::vector<std::string>{"--controllers: not in this program, kube-controller-manager "
+                                     "runs them: bootstrapsigner, tokencleaner"});
+  EXPECT_EQ(plan({"--controllers=*,-ttl"})->warnings, std::vector<std::string>());
+}
+
 TEST(CloudSettings, OneControllerTakesTheOtherWithIt) {
   const auto found = plan({"--controllers=node-lifecycle"});
   ASSERT_TRUE(found);
@@ -138,6 +150,7 @@ TEST(CloudSettings, ContradictionsAreRefusedByName) {
       {{"--large-cluster-size-threshold=-1"}, "--large-cluster-size-threshold"},
       {{"--autonomy-mode=maybe"}, "--autonomy-mode"},
       {{"--controllers=descheduler"}, "descheduler"},
+      {{"--controllers=bootstrapsigner"}, "--controllers"},
       {{"--controllers=-node-lifecycle"}, "--controllers"},
       {{"--feature-gates=Wings=true"}, "Wings"},
       {{"--feature-gates=NodeLease=yes"}, "NodeLease"},

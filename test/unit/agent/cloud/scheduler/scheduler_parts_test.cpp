@@ -76,6 +76,20 @@ extenders:
   EXPECT_FALSE(second.rules.preempts);
 }
 
+// As kubeadm and others write it for kube-scheduler.
+TEST(SchedulerConfig, WhatFlagsSayIsIgnoredAndNamed) {
+  SchedulerPlan plan;
+  ASSERT_TRUE(read_scheduler_config(
+      head + "leaderElection: {leaderElect: true}\n"
+             "clientConnection: {kubeconfig: /etc/kubernetes/scheduler.conf}\n"
+             "enableProfiling: false\n"
+             "parallelism: 8\n",
+      "", plan));
+  EXPECT_EQ(plan.ignored,
+            (std::vector<std::string>{"leaderElection", "clientConnection", "enableProfiling"}));
+  EXPECT_EQ(plan.parallelism, 8);
+}
+
 TEST(SchedulerConfig, WhatIsWrongIsNamed) {
   const auto extender = [](const std::string& fields) {
     return head + "extenders: [{urlPrefix: \"http://x\", " + fields + "}]";
@@ -87,7 +101,9 @@ TEST(SchedulerConfig, WhatIsWrongIsNamed) {
       {"", "expected a map"},
       {"a: [", "line 1: "},
       {"kind: Pod\napiVersion: v1", "is no KubeSchedulerConfiguration"},
-      {head + "leaderElection: {}", "line 3: \"leaderElection\" is not known here"},
+      {head + "leaderElected: {}", "line 3: \"leaderElected\" is not known here"},
+      {head + "leaderElection: true", "leaderElection: expected a map"},
+      {head + "enableProfiling: {}", "enableProfiling: expected a value"},
       {head + "parallelism: 0", "parallelism: expected a number from 1 to 1024"},
       {head + "percentageOfNodesToScore: 101",
        "percentageOfNodesToScore: expected a number from 0 to 100"},
