@@ -34,7 +34,8 @@ TEST(RegistrationAgain, OnlyLabelsThatAKubeletMaySetAreSet) {
 
 TEST(RegistrationAgain, HasWhatIsTrueOfTheMachine) {
   const json::object node = parse(R"({
-    "metadata":{"name":"n","uid":"u","resourceVersion":"7","creationTimestamp":"2026-01-01T00:00:00Z",
+    "metadata":{"name":"n","uid":"u","resourceVersion":"7",
+      "creationTimestamp":"2026-01-01T00:00:00Z",
       "labels":{"site":"a","node-role.kubernetes.io/edge":""},
       "annotations":{"volumes.kubernetes.io/controller-managed-attach-detach":"true"},
       "ownerReferences":[{"kind":"Machine"}],"finalizers":["x"]},
