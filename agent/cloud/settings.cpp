@@ -4,6 +4,7 @@
 #include <map>
 
 #include "agent/cloud/upstream_controllers.h"
+#include "platform/text.h"
 #include "sync/wire/protobuf/envelope.h"
 
 namespace holdfast::agent {

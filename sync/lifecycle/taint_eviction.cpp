@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
 #include "sync/objects/toleration.h"
 
 namespace holdfast::sync::lifecycle {
