@@ -6,7 +6,7 @@
 #include "platform/log.h"
 #include "sync/autonomy/registration.h"
 #include "sync/events/event.h"
-#include "sync/wire/object_header.h"
+#include "sync/wire/protobuf/header.h"
 #include "sync/wire/protobuf/status.h"
 #include "sync/wire/read.h"
 
@@ -22,6 +22,9 @@ const std::string nodes_path = "/api/v1/nodes";
 void Registration::note(const RoutedRequest& request, const http::Response& response) {
   const bool exists = response.status == 201 || response.status == 409;
   if (!exists || request.caller.owner != node_owner) return;
+  // A process of the node may create another Node, if the API server lets it.
+  const auto header = sync::wire::read_any_header(request.http.body);
+  if (!header || header->name != options_.node_name) return;
   const store::Answer kept{.status = response.status,
                            .content_type = std::string(request.http.headers.get("content-type")),
                            .bytes = request.http.body};

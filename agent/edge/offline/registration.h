@@ -29,8 +29,8 @@ class Registration {
         clock_(clock),
         random_(random) {}
 
-  // The API server has answered the kubelet's creation of its Node: keeps the request if the Node
-  // exists then. A failure is logged.
+  // The API server has answered the creation of a Node: keeps the request if it is this node's and
+  // the Node exists then. A failure is logged.
   void note(const RoutedRequest& request, const http::Response& response);
 
   // The API server has no Node of this name. `known` is the last known Node as JSON, or "".

@@ -153,6 +153,21 @@ TEST(DeletedNode, IsRegisteredAgainAsTheKubeletDidLast) {
   EXPECT_EQ(fixture.state(), LinkState::connected);
 }
 
+TEST(DeletedNode, AnotherNodesRegistrationIsNotIts) {
+  UplinkFixture fixture;
+  Registry registry;
+  registry.serve(fixture);
+  prepare(fixture);
+  EXPECT_EQ(fixture.ask(from_kubelet(http::Method::post, nodes, registration)).status, 409);
+  const std::string other = R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"other"}})";
+  for (const std::string& body : {other, std::string("{"), std::string("{}")}) {
+    EXPECT_EQ(fixture.ask(from_kubelet(http::Method::post, nodes, body)).status, 409);
+  }
+  registry.registered.clear();
+  delete_offline(fixture);
+  EXPECT_EQ(registry.registered, std::vector<std::string>{registration});
+}
+
 TEST(DeletedNode, WithoutARegistrationItsLastStateCounts) {
   UplinkFixture fixture;
   Registry registry;
