@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/lab/rules/node_authorizer.h"
+#include "sync/autonomy/registration.h"
 #include "sync/wire/quote.h"
 #include "sync/wire/read.h"
 
@@ -20,40 +21,6 @@ constexpr std::string_view mirror_annotation = "kubernetes.io/config.mirror";
 
 std::string of_node(std::string_view node) { return "node " + sync::wire::quoted(node); }
 
-std::string domain_of(std::string_view label) {
-  const std::size_t slash = label.find('/');
-  return std::string(slash == std::string_view::npos ? std::string_view() : label.substr(0, slash));
-}
-
-bool within(std::string_view domain, std::string_view parent) {
-  return domain == parent || (domain.size() > parent.size() && domain.ends_with(parent) &&
-                              domain[domain.size() - parent.size() - 1] == '.');
-}
-
-// Labels under kubernetes.io that kubelets may set.
-bool is_of_kubelets(std::string_view label, std::string_view domain) {
-  constexpr std::string_view known[] = {"beta.kubernetes.io/arch",
-                                        "beta.kubernetes.io/instance-type",
-                                        "beta.kubernetes.io/os",
-                                        "failure-domain.beta.kubernetes.io/region",
-                                        "failure-domain.beta.kubernetes.io/zone",
-                                        "kubernetes.io/arch",
-                                        "kubernetes.io/hostname",
-                                        "kubernetes.io/os",
-                                        "node.kubernetes.io/instance-type",
-                                        "topology.kubernetes.io/region",
-                                        "topology.kubernetes.io/zone"};
-  if (within(domain, "kubelet.kubernetes.io") || within(domain, "node.kubernetes.io")) return true;
-  return std::find(std::begin(known), std::end(known), label) != std::end(known);
-}
-
-bool is_forbidden(std::string_view label) {
-  const std::string domain = domain_of(label);
-  if (within(domain, "node-restriction.kubernetes.io")) return true;
-  const bool of_kubernetes = within(domain, "kubernetes.io") || within(domain, "k8s.io");
-  return of_kubernetes && !is_of_kubelets(label, domain);
-}
-
 // The forbidden labels that differ between both objects, joined by commas; "" if none.
 std::string forbidden_labels(const json::object& now, const json::object& before) {
   const json::object& left = sync::wire::dig_object(now, {"metadata", "labels"});
@@ -64,7 +31,7 @@ std::string forbidden_labels(const json::object& now, const json::object& before
       const json::value* one = left.if_contains(entry.key());
       const json::value* other = right.if_contains(entry.key());
       const bool same = one != nullptr && other != nullptr && *one == *other;
-      if (!same && is_forbidden(entry.key())) found.insert(entry.key());
+      if (!same && !sync::autonomy::may_label_own_node(entry.key())) found.insert(entry.key());
     }
   }
   std::string all;
