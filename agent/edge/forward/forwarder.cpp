@@ -41,6 +41,9 @@ asio::awaitable<http::Response> Forwarder::forward(const RoutedRequest& request,
   }
   const bool hopeless =
       uplink_.link().state() == sync::autonomy::LinkState::offline && uplink_.fault();
+  if (hopeless && request.impersonates) {
+    co_return unavailable(uplink_, "only the API server can judge who acts as another user");
+  }
   if (hopeless) co_return unavailable(uplink_, "this is not cached");
   auto response = co_await uplink_.forward(upstream_request(request), is_streamed(request), limit);
   co_return answer_or_reason(uplink_, std::move(response));

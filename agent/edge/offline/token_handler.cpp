@@ -7,8 +7,7 @@
 namespace holdfast::agent {
 namespace {
 
-// More records would push others out of the journal. More tokens are never stored; see
-// AnswerLimits.
+// As many as tokens can be stored (AnswerLimits): what is more belongs to tokens that are gone.
 constexpr std::size_t noted_max = 1000;
 
 std::string name_of(const RoutedRequest& request, const std::string& key) {
@@ -42,7 +41,8 @@ void TokenHandler::note_end(const RoutedRequest& request, const std::string& key
                             const store::Answer& stored) {
   const auto ends = end_of_token(key, stored);
   if (!ends || *ends > clock_.wall()) return;
-  if (noted_.size() >= noted_max || !noted_.insert(name_of(request, key)).second) return;
+  if (noted_.size() >= noted_max) noted_.clear();
+  if (!noted_.insert(name_of(request, key)).second) return;
   const sync::objects::RequestInfo& info = request.info;
   const std::string subject = "serviceaccounts/" + info.namespace_name + "/" + info.name;
   const std::string what =

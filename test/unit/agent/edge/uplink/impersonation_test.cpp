@@ -105,6 +105,7 @@ TEST_F(Impersonation, IsRefusedOffline) {
       request.headers.add(header.name, header.value);
       const http::Response answer = fixture.ask(request);
       EXPECT_EQ(answer.status, 503) << each.what << " with " << header.name << ": " << answer.body;
+      EXPECT_NE(answer.body.find("who acts as another user"), std::string::npos) << answer.body;
     }
   }
   EXPECT_EQ(fixture.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"});
