@@ -94,7 +94,7 @@ ByteBudget::ByteBudget(const ByteRates& rates, MonoTime now, Duration burst) {
     if (rate == 0) return Bucket{};
     const auto per_second = static_cast<double>(rate);
     const double capacity = per_second * std::chrono::duration<double>(burst).count();
-    return Bucket{.tokens = pacing::TokenBucket(now, per_second, {.capacity = capacity})};
+    return Bucket{.tokens = TokenBucket(now, per_second, {.capacity = capacity})};
   };
   total_ = bucket(rates.total);
   for (std::size_t i = 0; i < uplink_classes; ++i) classes_.at(i) = bucket(rates.classes.at(i));

@@ -18,7 +18,7 @@
 
 #include "platform/result.h"
 #include "platform/time.h"
-#include "sync/pacing/token_bucket.h"
+#include "platform/token_bucket.h"
 
 namespace holdfast::sync::autonomy {
 
@@ -69,8 +69,8 @@ class ByteBudget {
 
  private:
   struct Bucket {
-    std::optional<pacing::TokenBucket> tokens;  // of one byte; none: no limit
-    double reserved = 0;                        // expected bytes of the requests in flight
+    std::optional<TokenBucket> tokens;  // of one byte; none: no limit
+    double reserved = 0;                // expected bytes of the requests in flight
 
     [[nodiscard]] MonoTime ready_at(MonoTime now) const;
   };

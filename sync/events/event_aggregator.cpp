@@ -96,10 +96,10 @@ bool EventAggregator::is_combined(MonoTime now, const std::string& kind,
 }
 
 bool EventAggregator::may_write(MonoTime now, const std::string& object) {
-  std::optional<pacing::TokenBucket>& bucket = buckets_.at(object);
+  std::optional<TokenBucket>& bucket = buckets_.at(object);
   if (!bucket) {
     const double rate = 1 / std::chrono::duration<double>(limits_.refill).count();
-    bucket.emplace(now, rate, pacing::BucketOptions{.capacity = limits_.burst});
+    bucket.emplace(now, rate, BucketOptions{.capacity = limits_.burst});
   }
   return bucket->take(now);
 }

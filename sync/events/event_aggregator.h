@@ -15,10 +15,10 @@
 #include <string>
 
 #include "platform/time.h"
+#include "platform/token_bucket.h"
 #include "sync/events/event.h"
 #include "sync/events/lru_map.h"
 #include "sync/lifecycle/effects.h"
-#include "sync/pacing/token_bucket.h"
 
 namespace holdfast::sync::events {
 
@@ -59,7 +59,7 @@ class EventAggregator {
   EventLimits limits_;
   LruMap<Similar> similar_;
   LruMap<Seen> seen_;
-  LruMap<std::optional<pacing::TokenBucket>> buckets_;  // by object
+  LruMap<std::optional<TokenBucket>> buckets_;  // by object
   std::uint64_t sequence_ = 0;
 };
 

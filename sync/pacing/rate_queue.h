@@ -14,7 +14,7 @@
 
 #include "platform/time.h"
 #include "sync/pacing/due_queue.h"
-#include "sync/pacing/token_bucket.h"
+#include "platform/token_bucket.h"
 
 namespace holdfast::sync::pacing {
 

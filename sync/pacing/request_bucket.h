@@ -6,7 +6,7 @@
 #pragma once
 
 #include "platform/time.h"
-#include "sync/pacing/token_bucket.h"
+#include "platform/token_bucket.h"
 
 namespace holdfast::sync::pacing {
 

@@ -55,7 +55,7 @@ json::value Calls::queue_call(MonoTime now, const json::object& call) {
     return json::value(nullptr);
   }
   if (fn == "limiter") {
-    const sync::pacing::TokenBucket& limiter = queue_->limiter();
+    const TokenBucket& limiter = queue_->limiter();
     if (limiter.stopped()) return json::object{{"stopped", true}};
     return json::object{{"stopped", false}, {"qps", limiter.rate()}};
   }

@@ -70,7 +70,7 @@ Difference check_zones(const json::object& wanted, const Driver& driver, bool ex
     const bool known = found != zones.end() && found->second.has_state;
     if (!known) return "zone " + shown(field.key()) + ": expected a state, got none";
     json::object zone{{"state", std::string(to_string(found->second.state))}};
-    const sync::pacing::TokenBucket& limiter = found->second.queue.limiter();
+    const TokenBucket& limiter = found->second.queue.limiter();
     json::object rate{{"stopped", limiter.stopped()}};
     if (!limiter.stopped()) rate["qps"] = limiter.rate();
     zone["limiter"] = rate;

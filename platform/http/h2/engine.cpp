@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "platform/check.h"
@@ -68,6 +70,7 @@ struct Engine::Inner {
   Events& events;
   nghttp2_session* session = nullptr;
   std::unordered_map<StreamId, Outgoing> outgoing;
+  std::unordered_set<StreamId> ended_by_us;  // open streams for which reset() was called
   Block block;  // being received; blocks of a connection never interleave
   std::size_t block_bytes = 0;
   bool settled = false;
@@ -106,13 +109,23 @@ int on_data_chunk(nghttp2_session* session, std::uint8_t, StreamId id, const std
 int on_stream_close(nghttp2_session*, StreamId id, std::uint32_t code, void* user) {
   Engine::Inner& inner = inner_of(user);
   inner.outgoing.erase(id);
+  inner.ended_by_us.erase(id);
   inner.events.on_closed(id, Code{code});
   return 0;
 }
 
-int on_frame_send(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+bool is_open(nghttp2_session* session, StreamId id) {
+  return nghttp2_session_find_stream(session, id) != nullptr;
+}
+
+int on_frame_send(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+  Engine::Inner& inner = inner_of(user);
+  const StreamId id = frame->hd.stream_id;
   const bool bad = frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR;
-  if (bad) inner_of(user).peer_violated_protocol = true;
+  if (bad) inner.peer_violated_protocol = true;
+  const bool provoked = frame->hd.type == NGHTTP2_RST_STREAM && is_open(session, id) &&
+                        !inner.ended_by_us.contains(id);
+  if (provoked) inner.events.on_reset(id);
   return 0;
 }
 
@@ -127,7 +140,7 @@ nghttp2_data_provider provider() {
   return made;
 }
 
-nghttp2_session* make_session(Engine::Role role, const EngineLimits& limits, void* user) {
+nghttp2_session* make_session(Engine::Role role, void* user) {
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_option* options = nullptr;
   CHECK(nghttp2_session_callbacks_new(&callbacks) == 0);
@@ -140,8 +153,9 @@ nghttp2_session* make_session(Engine::Role role, const EngineLimits& limits, voi
   nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_frame_send);
   nghttp2_option_set_no_auto_window_update(options, 1);
   nghttp2_option_set_no_closed_streams(options, 1);
-  nghttp2_option_set_stream_reset_rate_limit(options, limits.resets_burst,
-                                             limits.resets_per_second);
+  // Its limit of resets reads the kernel's clock. Servers count them by their loop's clock instead.
+  constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+  nghttp2_option_set_stream_reset_rate_limit(options, unlimited, unlimited);
   nghttp2_session* session = nullptr;
   const auto make =
       role == Engine::Role::client ? &nghttp2_session_client_new2 : &nghttp2_session_server_new2;
@@ -168,7 +182,7 @@ void submit_settings(Engine::Role role, const EngineLimits& limits, nghttp2_sess
 }  // namespace
 
 Engine::Inner::Inner(Role role, const EngineLimits& bounds, Events& listener)
-    : limits(bounds), events(listener), session(make_session(role, bounds, this)) {
+    : limits(bounds), events(listener), session(make_session(role, this)) {
   submit_settings(role, bounds, session);
 }
 
@@ -197,6 +211,9 @@ void Engine::Inner::on_frame(const nghttp2_frame& frame) {
       return;
     case NGHTTP2_GOAWAY:
       events.on_goaway(Code{frame.goaway.error_code});
+      return;
+    case NGHTTP2_RST_STREAM:
+      events.on_reset(id);
       return;
     default:
       return;
@@ -307,6 +324,7 @@ std::size_t Engine::unsent(StreamId id) const {
 
 void Engine::reset(StreamId id, Code code) {
   inner_->outgoing.erase(id);
+  if (is_open(inner_->session, id)) inner_->ended_by_us.insert(id);
   (void)nghttp2_submit_rst_stream(inner_->session, NGHTTP2_FLAG_NONE, id,
                                   static_cast<std::uint32_t>(code));
 }
@@ -322,6 +340,10 @@ void Engine::goaway(Code code) {
   const StreamId seen = nghttp2_session_get_last_proc_stream_id(inner_->session);
   (void)nghttp2_submit_goaway(inner_->session, NGHTTP2_FLAG_NONE, seen,
                               static_cast<std::uint32_t>(code), nullptr, 0);
+}
+
+void Engine::terminate(Code code) {
+  (void)nghttp2_session_terminate_session(inner_->session, static_cast<std::uint32_t>(code));
 }
 
 }  // namespace holdfast::http::h2

@@ -43,10 +43,6 @@ struct EngineLimits {
   std::uint32_t streams = 250;                 // that the peer may have open; Go's default
   std::uint32_t stream_window = 256UL * 1024;  // bytes of one body that are not consumed yet
   std::size_t queued_frames = 4000;            // frames that wait for a peer that does not read
-  // Streams that the peer may reset before the connection is closed: rapid resets are an attack
-  // (CVE-2023-44487).
-  std::uint64_t resets_burst = 200;
-  std::uint64_t resets_per_second = 33;
 };
 
 // The headers or trailers of a request or response, including pseudo-headers such as ":status".
@@ -66,6 +62,9 @@ class Events {
   virtual void on_sent(StreamId id) = 0;  // bytes of our body were sent: unsent() has shrunk
   // The stream's last event. `code` is the reason; no_error for a normal end.
   virtual void on_closed(StreamId id, Code code) = 0;
+  // The peer reset this stream, or broke the protocol on it so that the engine did; on_closed()
+  // follows. Streams that reset() ended are not reported.
+  virtual void on_reset(StreamId) {}
   virtual void on_goaway(Code code) = 0;  // the peer accepts no new streams
 };
 
@@ -109,6 +108,9 @@ class Engine {
   void ping();
   // Accepts no new streams from now on; open ones continue.
   void goaway(Code code);
+  // Ends the connection because of the peer: all frames that it sends from now on are ignored, and
+  // finished() holds as soon as the peer was told `code`.
+  void terminate(Code code);
 
   struct Inner;  // defined in engine.cpp
 

@@ -8,12 +8,18 @@
 #include "platform/http/h2/transport_tasks.h"
 #include "platform/http/wire.h"
 #include "platform/loop/timer.h"
+#include "platform/token_bucket.h"
 
 namespace holdfast::http::h2 {
 namespace {
 
 // How many bytes of a stream may be unsent before its next piece is requested.
 constexpr std::size_t unsent_max = 64UL * 1024;
+
+// Streams that the peer may reset, or break the protocol on, before the connection ends: at once,
+// and per second on average. The rate is nghttp2's default, and the burst a fifth of its default.
+constexpr double resets_burst = 200;
+constexpr double resets_per_second = 33;
 
 struct Stream {
   Stream(asio::any_io_executor executor, StreamId number, MonoTime now)
@@ -72,7 +78,8 @@ struct ServerSession::Core final : Transport::Owner, std::enable_shared_from_thi
         transport(where, std::move(connection), Engine::Role::server, engine_limits(bounds), *this,
                   std::make_shared<Traffic>()),
         attention(where),
-        idle_since(transport.clock().mono()) {}
+        idle_since(transport.clock().mono()),
+        resets(idle_since, resets_per_second, {.capacity = resets_burst}) {}
 
   static EngineLimits engine_limits(const ServerLimits& bounds) {
     EngineLimits made = bounds.http2;
@@ -86,6 +93,7 @@ struct ServerSession::Core final : Transport::Owner, std::enable_shared_from_thi
   void on_end(StreamId id) override;
   void on_sent(StreamId id) override;
   void on_closed(StreamId id, Code code) override;
+  void on_reset(StreamId id) override;
   void on_goaway(Code) override {}
   void on_received() override {}
   void on_ended(const Error& why) override;
@@ -117,6 +125,7 @@ struct ServerSession::Core final : Transport::Owner, std::enable_shared_from_thi
   std::size_t answering = 0;  // running answer() tasks, also of closed streams
   loop::Event attention;
   MonoTime idle_since;
+  TokenBucket resets;
   bool leaving = false;
 };
 
@@ -206,6 +215,13 @@ void ServerSession::Core::on_closed(StreamId id, Code) {
   if (!streams.empty()) return;
   idle_since = transport.clock().mono();
   attention.notify_all();
+}
+
+// Rapid resets are an attack: CVE-2023-44487 by the client's frames, CVE-2025-8671 by ours.
+void ServerSession::Core::on_reset(StreamId) {
+  if (resets.take(transport.clock().mono())) return;
+  transport.engine().terminate(Code::enhance_your_calm);
+  transport.flush();
 }
 
 void ServerSession::Core::on_ended(const Error&) {

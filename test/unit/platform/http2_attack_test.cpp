@@ -41,8 +41,9 @@ class Caller final : public h2::Events {
     connection = *std::move(made);
     co_await speak();
   }
-  asio::awaitable<void> speak() {
-    const std::string bytes = engine.take_output();
+  // Sends what the engine has to say, and then bytes of which it knows nothing.
+  asio::awaitable<void> speak(std::string more = {}) {
+    const std::string bytes = engine.take_output() + more;
     const Status sent = co_await connection->write(bytes);
     if (!sent) gone = true;
   }
@@ -102,22 +103,76 @@ struct Http2AttackFixture {
   loop::Tasks tasks{time.executor()};
 };
 
+// A WINDOW_UPDATE that ends its stream: the window grows over its maximum (RFC 9113, 6.9.1).
+std::string excessive_window(h2::StreamId id) {
+  std::string frame{"\0\0\4\x8\0", 5};
+  for (const int shift : {24, 16, 8, 0}) frame += static_cast<char>((id >> shift) & 0xff);
+  return frame + "\x7f\xff\xff\xff";
+}
+
 TEST(Http2, RapidResetsCostTheAttackerHisConnection) {
-  for (const bool reads : {true, false}) {
+  const struct {
+    const char* how;
+    bool provokes;  // breaks the protocol, so that the server resets the stream
+    bool reads;
+  } rows[] = {{"resets", false, true},
+              {"resets and reads nothing", false, false},
+              {"provokes resets", true, true},
+              {"provokes resets and reads nothing", true, false}};
+  for (const auto& row : rows) {
     Http2AttackFixture fixture;
-    if (reads) fixture.tasks.spawn("listen", fixture.caller.listen());
+    if (row.reads) fixture.tasks.spawn("listen", fixture.caller.listen());
+    const MonoTime begin = fixture.time.clock().mono();
     int requests = 0;
-    const auto connected = [&fixture] { return fixture.pair.server.connections() > 0; };
-    for (; connected() && requests < 10'000; ++requests) {
-      const h2::StreamId id = fixture.caller.request("/flood");
+    std::size_t accepted = 0;
+    for (; fixture.pair.server.connections() > 0 && requests < 1000; ++requests) {
+      const h2::StreamId id = fixture.caller.request("/watch");
       if (id == 0) break;
       fixture.time.complete(fixture.caller.speak());
-      fixture.caller.engine.reset(id, h2::Code::cancel);
-      fixture.time.complete(fixture.caller.speak());
+      if (row.provokes) {
+        fixture.time.complete(fixture.caller.speak(excessive_window(id)));
+      } else {
+        fixture.caller.engine.reset(id, h2::Code::cancel);
+        fixture.time.complete(fixture.caller.speak());
+      }
+      accepted = fixture.pair.watches.size();
     }
-    EXPECT_FALSE(connected());
-    EXPECT_LT(requests, reads ? 1000 : 5000);
+    EXPECT_LE(accepted, 250u) << row.how;
+    EXPECT_GT(accepted, 0u) << row.how;
+    if (row.reads) EXPECT_LE(requests, 250) << row.how;
+    if (row.reads) EXPECT_EQ(fixture.caller.goaway, h2::Code::enhance_your_calm) << row.how;
+    fixture.time.run(ServerLimits{}.send + 1s);
+    EXPECT_EQ(fixture.pair.server.connections(), 0u) << row.how;
+    EXPECT_LT(fixture.time.clock().mono() - begin, 60s) << row.how;
   }
+}
+
+TEST(Http2, ResetsAtTheRateOfAKubeletAreNoAttack) {
+  Http2AttackFixture fixture;
+  fixture.tasks.spawn("listen", fixture.caller.listen());
+  for (int request = 0; request < 1000; ++request) {
+    const h2::StreamId id = fixture.caller.request("/watch");
+    fixture.time.complete(fixture.caller.speak());
+    fixture.time.run(40ms);
+    fixture.caller.engine.reset(id, h2::Code::cancel);
+    fixture.time.complete(fixture.caller.speak());
+  }
+  EXPECT_EQ(fixture.pair.server.connections(), 1u);
+}
+
+// The watches of a connection all fail at once when the uplink breaks, and again when it returns.
+TEST(Http2, ResetsByTheServerAreNotTheCallersFault) {
+  Http2AttackFixture fixture;
+  fixture.tasks.spawn("listen", fixture.caller.listen());
+  for (int round = 0; round < 5; ++round) {
+    for (int request = 0; request < 100; ++request) (void)fixture.caller.request("/watch");
+    fixture.time.complete(fixture.caller.speak());
+    fixture.time.settle();
+    for (const auto& watch : fixture.pair.watches) watch->cancel();
+    fixture.time.settle();
+  }
+  EXPECT_EQ(fixture.caller.closed, std::vector<h2::Code>(500, h2::Code::internal_error));
+  EXPECT_EQ(fixture.pair.server.connections(), 1u);
 }
 
 TEST(Http2, WhatIsNoPathIsRefused) {

@@ -1,5 +1,3 @@
-#include "sync/pacing/token_bucket.h"
-
 #include "sync/pacing/rate_queue.h"
 #include "test/unit/sync/pacing/start.h"
 
@@ -17,31 +15,6 @@ Names run(RateQueue& queue, MonoTime now) {
     queue.done(*name);
   }
   return seen;
-}
-
-TEST(TokenBucket, GivesOneAtOnceAndThenOneForEachPeriod) {
-  TokenBucket bucket(start, static_cast<double>(0.1F));
-  const struct {
-    Duration at;
-    bool given;
-  } rows[] = {{0s, true}, {0s, false}, {9s, false}, {9999ms, false}, {10s, true}, {11s, false}};
-  for (const auto& row : rows) EXPECT_EQ(bucket.take(start + row.at), row.given) << row.at.count();
-}
-
-TEST(TokenBucket, SavesUpOneTokenAtMost) {
-  TokenBucket bucket(start, 1.0);
-  EXPECT_TRUE(bucket.take(start + 1h));
-  EXPECT_FALSE(bucket.take(start + 1h));
-  EXPECT_EQ(bucket.next(), start + 1h + 1s);
-}
-
-TEST(TokenBucket, StoppedGivesNothing) {
-  for (const double rate : {0.0, -1.0}) {
-    TokenBucket bucket(start, rate);
-    EXPECT_TRUE(bucket.stopped());
-    EXPECT_FALSE(bucket.take(start + 24h));
-    EXPECT_EQ(bucket.next(), MonoTime::max());
-  }
 }
 
 TEST(RateQueue, WhoWaitsKeepsItsPlace) {

@@ -6,7 +6,7 @@
 
 #include "platform/time.h"
 
-namespace holdfast::sync::pacing {
+namespace holdfast {
 
 struct BucketOptions {
   double capacity = 1;  // the most tokens that are saved up; above 0
@@ -42,4 +42,4 @@ class TokenBucket {
   MonoTime filled_at_;
 };
 
-}  // namespace holdfast::sync::pacing
+}  // namespace holdfast

@@ -1,10 +1,10 @@
-#include "sync/pacing/token_bucket.h"
+#include "platform/token_bucket.h"
 
 #include <algorithm>
 
 #include "platform/check.h"
 
-namespace holdfast::sync::pacing {
+namespace holdfast {
 
 TokenBucket::TokenBucket(MonoTime now, double rate, const BucketOptions& options)
     : rate_(rate),
@@ -44,4 +44,4 @@ MonoTime TokenBucket::next() const {
   return filled_at_ + std::chrono::ceil<Duration>(seconds);
 }
 
-}  // namespace holdfast::sync::pacing
+}  // namespace holdfast
