@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 VARIABLE = "HOLDFAST_KUBERNETES"
+SOURCE = f"--kubernetes or {VARIABLE}"  # cross/dev passes its argument on as the variable
 SKIPPED = 77  # ctest shows a test with this exit code as skipped
 WRONG_INPUT = 2
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -95,7 +96,7 @@ def _version(path):
 
 def specified_folder(given, environment):
     """The folder that was specified, by `given` (the value of --kubernetes, or None) or else by the environment."""
-    source, folder = ("--kubernetes", given) if given is not None else (VARIABLE, environment.get(VARIABLE))
+    source, folder = ("--kubernetes", given) if given is not None else (SOURCE, environment.get(VARIABLE))
     if folder is None:
         raise Missing([f"no Kubernetes: specify a folder that has bin/ with its programs, with --kubernetes DIR or "
                        f"{VARIABLE}"])

@@ -54,8 +54,8 @@ class SpecifiedFolder(Folder):
             (["main", "--kubernetes", ""], {}, "--kubernetes is empty"),
             (["main", "--kubernetes", "/nonexistent"], {}, "--kubernetes: /nonexistent does not exist"),
             (["main", "--kubernetes", file], {}, f"--kubernetes: {file} is not a folder"),
-            (["main"], {kubernetes.VARIABLE: ""}, "HOLDFAST_KUBERNETES is empty"),
-            (["main"], {kubernetes.VARIABLE: "/nonexistent"}, "HOLDFAST_KUBERNETES: /nonexistent does not exist"),
+            (["main"], {kubernetes.VARIABLE: ""}, "--kubernetes or HOLDFAST_KUBERNETES is empty"),
+            (["main"], {kubernetes.VARIABLE: "/nonexistent"}, "--kubernetes or HOLDFAST_KUBERNETES: /nonexistent does not exist"),
             (["other"], {}, "invalid choice: 'other'")]
         for arguments, environment, message in cases:
             code, printed = self.run_program(*arguments, **environment)
