@@ -31,7 +31,29 @@ Outcome failed(const Error& error) {
 }  // namespace
 
 asio::awaitable<Outcome> ApiWriter::perform(lifecycle::Effect effect) {
-  return std::visit([this](auto& one) { return perform_one(std::move(one)); }, effect);
+  if (auto condition = lifecycle::condition_of(effect)) {
+    Outcome checked = co_await check(*std::move(condition));
+    if (!checked.ok()) co_return checked;
+  }
+  const auto perform_it = [this](auto& one) { return perform_one(std::move(one)); };
+  co_return co_await std::visit(perform_it, effect);
+}
+
+// Ok if the node is as it must be; otherwise a conflict with its current state, or the error of the
+// request.
+asio::awaitable<Outcome> ApiWriter::check(lifecycle::NodeMustBe condition) {
+  const auto found = co_await node(read_node(condition.name, true));
+  if (!found) co_return failed(found.error());
+  Outcome outcome;
+  lifecycle::NodeFacts facts = lifecycle::facts_of(*found, options_);
+  if (condition.holds(facts)) co_return outcome;
+  log_warn("nothing forced: the node has changed, the watch lags behind",
+           {{"node", condition.name},
+            {"ready", facts.ready().status == lifecycle::Truth::yes},
+            {"replaced", facts.uid != condition.uid}});
+  outcome.error = Errc::conflict;
+  outcome.node = std::move(facts);
+  co_return outcome;
 }
 
 asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::PatchLabels effect) {
@@ -205,10 +227,14 @@ asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::DetachVolumes effect)
   Outcome outcome;
   if (!body && body.error().code == Errc::not_found) co_return outcome;
   if (!body) co_return failed(body.error());
-  const auto found = attachments_of(*body, effect.node);
+  const auto found = attachments_of(*body, effect.node.name);
   if (!found) co_return failed(found.error());
   for (const Attachment& attachment : *found) {
-    log_warn("force detach volume", {{"node", effect.node}, {"attachment", attachment.name}});
+    // Again, because the requests before this one may have taken minutes.
+    const lifecycle::NodeMustBe condition{effect.node.name, effect.node.uid, true};
+    const Outcome checked = co_await check(condition);
+    if (!checked.ok()) co_return checked;
+    log_warn("force detach volume", {{"node", effect.node.name}, {"attachment", attachment.name}});
     const Outcome one = co_await write(delete_attachment(attachment.name, attachment.uid), true);
     if (!one.ok() && one.error != Errc::not_found) outcome = one;
   }

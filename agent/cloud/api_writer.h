@@ -3,7 +3,8 @@
 // A taint patch that conflicts is retried here on the node's current taints, because the decision
 // stays the same. A status write that conflicts is not retried: the outcome has the current node,
 // and the rules decide again. Before a node is marked Unknown its Lease is read from the API
-// server, because the watch of the Leases may have stalled. Threading: the loop's thread only.
+// server, because the watch of the Leases may have stalled; before an effect that cannot be undone
+// the Node is (lifecycle::condition_of()). Threading: the loop's thread only.
 
 #pragma once
 
@@ -40,6 +41,7 @@ class ApiWriter final : public LifecyclePerformer {
 
   asio::awaitable<Result<std::string>> send(ApiRequest request);
   asio::awaitable<Result<sync::Node>> node(ApiRequest request);
+  asio::awaitable<Outcome> check(sync::lifecycle::NodeMustBe condition);
   asio::awaitable<Result<std::optional<WallTime>>> renewal_of(std::string node);
   asio::awaitable<Outcome> perform_one(sync::lifecycle::UpdateNodeStatus effect);
   asio::awaitable<Outcome> perform_one(sync::lifecycle::PatchTaints effect);

@@ -108,7 +108,7 @@ ApiRequest mark_disrupted(const lifecycle::MarkPodDisrupted& effect) {
 }
 
 ApiRequest delete_pod(const lifecycle::DeletePod& effect) {
-  return remove(pod_path(effect.pod), effect.pod.uid, effect.forced);
+  return remove(pod_path(effect.pod), effect.pod.uid, effect.forced.has_value());
 }
 
 ApiRequest evict_pod(const lifecycle::EvictPod& effect) {

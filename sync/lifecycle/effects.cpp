@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sync/lifecycle/taints.h"
+
 namespace holdfast::sync::lifecycle {
 namespace {
 
@@ -19,7 +21,7 @@ control::EffectOrder order(const MarkPodDisrupted& effect) { return {removals, e
 control::EffectOrder order(const DeletePod& effect) { return {removals, effect.pod.key()}; }
 control::EffectOrder order(const EvictPod& effect) { return {removals, effect.pod.key()}; }
 control::EffectOrder order(const FailPod& effect) { return {removals, effect.pod.key()}; }
-control::EffectOrder order(const DetachVolumes& effect) { return {removals, effect.node}; }
+control::EffectOrder order(const DetachVolumes& effect) { return {removals, effect.node.name}; }
 control::EffectOrder order(const DeleteNode& effect) { return {removals, effect.node}; }
 control::EffectOrder order(const MarkPodNotReady& effect) { return {marks, effect.pod.key()}; }
 control::EffectOrder order(const BindPod& effect) { return {marks, effect.pod.key()}; }
@@ -44,6 +46,23 @@ PodRef ref_of(const PodFacts& pod) { return {pod.namespace_name, pod.name, pod.u
 
 control::EffectOrder order_of(const Effect& effect) {
   return std::visit([](const auto& one) { return order(one); }, effect);
+}
+
+bool NodeMustBe::holds(const NodeFacts& node) const {
+  if (node.uid != uid || node.ready().status == Truth::yes) return false;
+  return !out_of_service || has_out_of_service(node.taints);
+}
+
+std::optional<NodeMustBe> condition_of(const Effect& effect) {
+  const auto dead = [](const DeadNode& node) { return NodeMustBe{node.name, node.uid, true}; };
+  if (const auto* failing = std::get_if<FailPod>(&effect)) return dead(failing->on);
+  if (const auto* detaching = std::get_if<DetachVolumes>(&effect)) return dead(detaching->node);
+  if (const auto* removal = std::get_if<DeleteNode>(&effect)) {
+    return NodeMustBe{removal->node, removal->uid};
+  }
+  const auto* deletion = std::get_if<DeletePod>(&effect);
+  if (deletion == nullptr || !deletion->forced) return std::nullopt;
+  return dead(*deletion->forced);
 }
 
 }  // namespace holdfast::sync::lifecycle

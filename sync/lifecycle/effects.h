@@ -103,11 +103,18 @@ struct MarkPodDisrupted {
   bool operator==(const MarkPodDisrupted&) const = default;
 };
 
+// A node that an operator declared dead with the taint out-of-service while it is not Ready.
+struct DeadNode {
+  std::string name;
+  std::string uid;
+  bool operator==(const DeadNode&) const = default;
+};
+
 // Delete the pod if it still has this uid, with its own grace period. `forced`: with grace period
-// 0, which does not wait for its kubelet.
+// 0, which does not wait for the kubelet of this node.
 struct DeletePod {
   PodRef pod;
-  bool forced = false;
+  std::optional<DeadNode> forced = {};
   bool operator==(const DeletePod&) const = default;
 };
 
@@ -121,12 +128,13 @@ struct EvictPod {
 // Set status.phase to Failed.
 struct FailPod {
   PodRef pod;
+  DeadNode on;
   bool operator==(const FailPod&) const = default;
 };
 
 // Delete all VolumeAttachments of the node that are not being deleted already.
 struct DetachVolumes {
-  std::string node;
+  DeadNode node;
   bool operator==(const DetachVolumes&) const = default;
 };
 
@@ -138,7 +146,7 @@ struct AskProvider {
   bool operator==(const AskProvider&) const = default;
 };
 
-// Delete the node if it still has this uid.
+// Delete the node if it still has this uid and is not Ready.
 struct DeleteNode {
   std::string node;
   std::string uid;
@@ -174,6 +182,23 @@ using Effects = std::vector<Effect>;
 // Taints go before statuses: the taint of a lost node, which follows from its status, would
 // otherwise wait for the statuses of all other lost nodes. Then come pods; events are last.
 [[nodiscard]] control::EffectOrder order_of(const Effect& effect);
+
+// What must hold for a node before an effect that cannot be undone: that the node still has this
+// uid, is not Ready and, with `out_of_service`, has that taint.
+struct NodeMustBe {
+  std::string name;
+  std::string uid;
+  bool out_of_service = false;
+  bool operator==(const NodeMustBe&) const = default;
+
+  [[nodiscard]] bool holds(const NodeFacts& node) const;
+};
+
+// The condition of forced deletions, FailPod, DetachVolumes and DeleteNode; nullopt for all other
+// effects. A watch can lag behind by minutes. Who performs the effect therefore reads the node from
+// the API server before each write, and otherwise writes nothing and reports a conflict with the
+// node's current state.
+[[nodiscard]] std::optional<NodeMustBe> condition_of(const Effect& effect);
 
 // The outcome of an effect.
 struct Outcome {

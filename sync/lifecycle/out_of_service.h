@@ -5,7 +5,9 @@
 // ended already, and are deleted without a grace period. TaintEviction makes the pods terminate,
 // if the taint's effect is NoExecute and they do not tolerate it. When no pod on the node is
 // terminating, and all that have not ended tolerate the taint, the node's volumes are detached, so
-// that other nodes can attach them. Every pass repeats what has failed. Has no clock, does no I/O.
+// that other nodes can attach them. Every pass repeats what has failed. Each effect is on the
+// condition that the node is still out of service (condition_of() in effects.h). Has no clock, does
+// no I/O.
 
 #pragma once
 
@@ -29,7 +31,8 @@ class OutOfService {
   // The effects that are due now. To be called every few seconds.
   [[nodiscard]] Effects pass(const PodIndex& pods);
 
-  // Reports the outcome of FailPod, a forced DeletePod or DetachVolumes; ignores other effects.
+  // Reports the outcome of FailPod, a forced DeletePod or DetachVolumes; ignores other effects. The
+  // node's current state in an outcome counts like one from the watch.
   [[nodiscard]] Effects settle(const Effect& effect, const Outcome& outcome);
 
   // The number of nodes that are out of service.
@@ -38,6 +41,7 @@ class OutOfService {
  private:
   enum class Volumes : std::uint8_t { attached, detaching, detached };
   struct OutOfServiceNode {
+    std::string uid;
     std::vector<Taint> taints;  // out-of-service only
     Volumes volumes = Volumes::attached;
   };

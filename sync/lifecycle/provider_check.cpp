@@ -51,17 +51,24 @@ Effects ProviderCheck::settle(MonoTime now, const Effect& effect, const Outcome&
   if (question == nullptr && deletion == nullptr) return {};
   const std::string& name = question != nullptr ? question->node : deletion->node;
   const std::string& uid = question != nullptr ? question->uid : deletion->uid;
+  if (deletion != nullptr && outcome.ok()) {
+    remove_node(name);
+    return {provider_event(
+        name, uid, false, "DeletingNode",
+        "Deleting node " + name + " because it does not exist in the cloud provider")};
+  }
   const auto found = nodes_.find(name);
   // The node may be ready again or replaced by now.
   if (found == nodes_.end() || found->second.uid != uid) return {};
   if (question != nullptr && outcome.ok() && outcome.exists == false) {
-    return {provider_event(
-                name, uid, false, "DeletingNode",
-                "Deleting node " + name + " because it does not exist in the cloud provider"),
-            DeleteNode{name, uid}};
+    return {DeleteNode{name, uid}};
   }
   ask_again(now, name, found->second);
-  if (deletion == nullptr || outcome.ok() || outcome.error == Errc::not_found) return {};
+  if (deletion == nullptr || outcome.error == Errc::not_found) return {};
+  if (outcome.node) {  // The watch lags behind: the node is Ready, or another one has its name.
+    set_node(now, *outcome.node);
+    return {};
+  }
   return {provider_event(
       name, uid, true, "DeletingNodeFailed",
       "Failed deleting node " + name + ": " + std::string(to_string(*outcome.error)))};

@@ -52,6 +52,13 @@ Condition& condition_of(std::vector<Condition>& conditions, std::string_view typ
 }  // namespace
 
 lifecycle::Outcome EffectPerformer::perform(const lifecycle::Effect& effect) {
+  if (const auto condition = lifecycle::condition_of(effect)) {
+    const NodePtr node = server_.node(condition->name);
+    if (!node) return outcome_of(not_found);
+    if (!condition->holds(lifecycle::facts_of(*node, options_))) {
+      return with_node(conflict, condition->name);
+    }
+  }
   return std::visit([this](const auto& one) { return perform_one(one); }, effect);
 }
 

@@ -185,20 +185,79 @@ TEST(ApiWriter, TaintsAreReadOnlyWhenTheyMayHaveChanged) {
   }
 }
 
+const std::string out_of_service =
+    R"({"key":"node.kubernetes.io/out-of-service","effect":"NoExecute"})";
+
 TEST(ApiWriter, DetachingTriesAllVolumesAndFailsIfOneDoes) {
   const std::string list = R"({"items":[{"metadata":{"name":"v1"},"spec":{"nodeName":"a"}},)"
                            R"({"metadata":{"name":"v2"},"spec":{"nodeName":"b"}},)"
                            R"({"metadata":{"name":"v3"},"spec":{"nodeName":"a"}}]})";
   const std::string path = "/apis/storage.k8s.io/v1/volumeattachments";
-  const Lines expect{"GET " + path, "DELETE " + path + "/v1", "DELETE " + path + "/v3"};
-  const Told gone = tell(lifecycle::DetachVolumes{"a"}, {{200, list}, {404}, {200}});
-  EXPECT_TRUE(gone.outcome.ok());
-  EXPECT_EQ(gone.asked, expect);
-  const Told failed = tell(lifecycle::DetachVolumes{"a"}, {{200, list}, {500}, {200}});
-  EXPECT_FALSE(failed.outcome.ok());
-  EXPECT_EQ(failed.asked, expect);
-  EXPECT_TRUE(tell(lifecycle::DetachVolumes{"a"}, {{404}}).outcome.ok());
-  EXPECT_FALSE(tell(lifecycle::DetachVolumes{"a"}, {{200, "nonsense"}}).outcome.ok());
+  const std::string node = "GET /api/v1/nodes/a";
+  const Answer dead{200, node_at("5", "uid-a", out_of_service)};
+  const Answer alive{200, node_at("6", "uid-a", "")};
+  const lifecycle::DetachVolumes detach{{"a", "uid-a"}};
+  const std::string v1 = "DELETE " + path + "/v1";
+  const std::string v3 = "DELETE " + path + "/v3";
+  const struct {
+    const char* what;
+    std::vector<Answer> answers;
+    Lines asked;
+    std::optional<Errc> error;
+  } rows[] = {{"one is gone already",
+               {dead, {200, list}, dead, {404}, dead, {200}},
+               {node, "GET " + path, node, v1, node, v3},
+               {}},
+              {"one fails",
+               {dead, {200, list}, dead, {500}, dead, {200}},
+               {node, "GET " + path, node, v1, node, v3},
+               Errc::unavailable},
+              {"the node returns between two",
+               {dead, {200, list}, dead, {200}, alive},
+               {node, "GET " + path, node, v1, node},
+               Errc::conflict},
+              {"no storage API", {dead, {404}}, {node, "GET " + path}, {}},
+              {"nonsense", {dead, {200, "nonsense"}}, {node, "GET " + path}, Errc::invalid}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    const Told told = tell(detach, row.answers);
+    EXPECT_EQ(told.outcome.error, row.error);
+    EXPECT_EQ(told.asked, row.asked);
+  }
+}
+
+TEST(ApiWriter, WhatCannotBeUndoneReadsTheNodeFirst) {
+  const lifecycle::DeadNode node{"a", "uid-a"};
+  const std::string read = "GET /api/v1/nodes/a";
+  const Answer tainted{200, node_at("5", "uid-a", out_of_service)};
+  const Answer untainted{200, node_at("5", "uid-a", "")};
+  const Answer replaced{200, node_at("5", "uid-b", out_of_service)};
+  const struct {
+    lifecycle::Effect effect;
+    std::string write;
+    bool needs_taint;
+  } effects[] = {{lifecycle::FailPod{pod, node}, "PATCH /api/v1/namespaces/ns/pods/p/status", true},
+                 {lifecycle::DeletePod{pod, node}, "DELETE /api/v1/namespaces/ns/pods/p", true},
+                 {lifecycle::DeleteNode{"a", "uid-a"}, "DELETE /api/v1/nodes/a", false}};
+  for (const auto& row : effects) {
+    SCOPED_TRACE(row.write);
+    EXPECT_EQ(tell(row.effect, {tainted, {200}}).asked, (Lines{read, row.write}));
+    EXPECT_EQ(tell(row.effect, {untainted, {200}}).asked,
+              row.needs_taint ? Lines{read} : (Lines{read, row.write}));
+    const Told other = tell(row.effect, {replaced});
+    EXPECT_EQ(other.outcome.error, Errc::conflict);
+    ASSERT_TRUE(other.outcome.node);
+    EXPECT_EQ(other.outcome.node->uid, "uid-b");
+    EXPECT_EQ(other.asked, Lines{read});
+    const std::pair<int, Errc> failures[] = {{404, Errc::not_found}, {500, Errc::unavailable}};
+    for (const auto& [status, error] : failures) {
+      const Told unread = tell(row.effect, {{status}});
+      EXPECT_EQ(unread.outcome.error, error);
+      EXPECT_EQ(unread.asked, Lines{read});
+    }
+  }
+  EXPECT_EQ(tell(lifecycle::DeletePod{pod}, {{200}}).asked,
+            Lines{"DELETE /api/v1/namespaces/ns/pods/p"});
 }
 
 // A failure of the provider must not look like a failure of the API server: the error is `invalid`.

@@ -117,5 +117,45 @@ TEST(CloudService, IsNotReadyWhileItsWatchesAreSilent) {
       << ready().body;
 }
 
+// The watch of the nodes delivers nothing any more when the node returns.
+TEST(CloudService, AStaleWatchForcesNothing) {
+  const std::string path = "/api/v1/nodes/a";
+  const std::string pod = "/api/v1/namespaces/default/pods/p";
+  const std::string type = "application/merge-patch+json";
+  const std::string out_of_service =
+      R"({"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","effect":"NoSchedule"}]}})";
+  const std::string ready = R"({"status":{"conditions":[{"type":"Ready","status":"True"}]}})";
+  const struct {
+    const char* what;
+    std::string target;
+    std::string change;
+    bool is_forced;
+  } rows[] = {{"nothing changes", path, R"({"metadata":{"labels":{"x":"y"}}})", true},
+              {"the taint is removed", path, R"({"spec":{"taints":[]}})", false},
+              {"the node is Ready", path + "/status", ready, false}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    Cluster cluster;
+    cluster.add_node("a");
+    cluster.add_pod("p", "a", 3600);
+    const auto replica = cluster.replica();
+    cluster.time.run(10s);
+    cluster.silence("a");
+    (void)cluster.ask(http::Method::remove, pod);
+    ASSERT_TRUE(cluster.time.run_until(2min, [&] { return cluster.ready("a") == "Unknown"; }));
+    (void)cluster.ask(http::Method::patch, path, out_of_service, type);
+    cluster.time.run(100ms);
+    cluster.proxy.set(cluster.time, FaultyProxy::State::mute);
+    (void)cluster.ask(http::Method::patch, row.target, row.change, type);
+    cluster.proxy.asked.clear();
+    cluster.time.run(2min);
+    EXPECT_EQ(Cluster::count(cluster.proxy, "DELETE " + pod) > 0, row.is_forced);
+    EXPECT_EQ(Cluster::count(cluster.proxy, "PATCH " + pod + "/status") > 0, row.is_forced);
+    if (!row.is_forced) {
+      EXPECT_EQ(Cluster::count(cluster.proxy, "GET " + path), 1u) << "the answer is remembered";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::agent

@@ -147,10 +147,15 @@ std::vector<lifecycle::Effect> samples(const lifecycle::PodRef& pod, const std::
   unknown.type = "Ready";
   unknown.status = "Unknown";
   const lifecycle::Autonomy autonomy{.bound = true, .wanted = true};
-  lifecycle::PatchTaints taints{"a", node_uid, {}, {lifecycle::make_taint("k", "NoSchedule", now)}};
+  lifecycle::PatchTaints taints{
+      "a",
+      node_uid,
+      {},
+      {lifecycle::make_taint("node.kubernetes.io/out-of-service", "NoSchedule", now)}};
   lifecycle::RecordEvent event;
   event.about = {"", "a", node_uid};
   event.reason = "Test";
+  const lifecycle::DeadNode dead{"a", node_uid};
   static_assert(std::variant_size_v<lifecycle::Effect> == 14, "a new effect needs a sample here");
   return {lifecycle::UpdateNodeStatus{"a", node_uid, "1", {}, {unknown}},
           taints,
@@ -163,9 +168,9 @@ std::vector<lifecycle::Effect> samples(const lifecycle::PodRef& pod, const std::
           event,  // a repetition patches the first event
           lifecycle::AskProvider{"a", node_uid, "id"},
           lifecycle::EvictPod{pod},
-          lifecycle::FailPod{pod},
-          lifecycle::DeletePod{pod, true},
-          lifecycle::DetachVolumes{"a"},
+          lifecycle::FailPod{pod, dead},
+          lifecycle::DeletePod{pod, dead},
+          lifecycle::DetachVolumes{dead},
           lifecycle::DeleteNode{"a", node_uid}};
 }
 

@@ -79,7 +79,7 @@ TEST(CloudRequests, NameWhatTheyWriteAndWhatMustNotHaveChanged) {
       {delete_pod({pod}),
        "DELETE /api/v1/namespaces/ns/pods/p "
        R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-p"}})"},
-      {delete_pod({pod, true}),
+      {delete_pod({pod, lifecycle::DeadNode{"n", "uid-n"}}),
        "DELETE /api/v1/namespaces/ns/pods/p "
        R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-p"},)"
        R"("gracePeriodSeconds":0})"},
@@ -87,7 +87,7 @@ TEST(CloudRequests, NameWhatTheyWriteAndWhatMustNotHaveChanged) {
        "POST /api/v1/namespaces/ns/pods/p/eviction "
        R"({"kind":"Eviction","apiVersion":"policy/v1","metadata":{"name":"p","namespace":"ns"},)"
        R"("deleteOptions":{"preconditions":{"uid":"uid-p"}}})"},
-      {fail_pod({pod}),
+      {fail_pod({pod, {}}),
        "PATCH /api/v1/namespaces/ns/pods/p/status "
        R"({"metadata":{"uid":"uid-p"},"status":{"phase":"Failed"}})" +
            strategic},

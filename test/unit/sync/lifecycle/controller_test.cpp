@@ -316,10 +316,10 @@ TEST(Controller, WhatIsGoingAlreadyIsNotDeletedAgain) {
   pod.metadata.deletion_grace_period_seconds = 30;
   (void)controller.set_pod(start, wall, pod);
   for (const Effect& effect : needless) EXPECT_TRUE(controller.machine().is_obsolete(effect));
-  EXPECT_FALSE(controller.machine().is_obsolete(DeletePod{ref, true})) << "by force";
+  EXPECT_FALSE(controller.machine().is_obsolete(DeletePod{ref, DeadNode{}})) << "by force";
   EXPECT_FALSE(controller.machine().is_obsolete(DeletePod{{"ns", "p", "2"}}))
       << "another pod of that name";
-  EXPECT_FALSE(controller.machine().is_obsolete(FailPod{ref}));
+  EXPECT_FALSE(controller.machine().is_obsolete(FailPod{ref, {}}));
 }
 
 TEST(Controller, MalformedObjectsHarmNobody) {

@@ -44,7 +44,7 @@ std::string text(const EvictPod& effect) {
   return "evict " + effect.pod.key() + " " + effect.pod.uid;
 }
 std::string text(const FailPod& effect) { return "fail " + effect.pod.key(); }
-std::string text(const DetachVolumes& effect) { return "detach volumes of " + effect.node; }
+std::string text(const DetachVolumes& effect) { return "detach volumes of " + effect.node.name; }
 std::string text(const AskProvider& effect) {
   return "ask for " + effect.node + " " + effect.provider_id;
 }

@@ -25,6 +25,8 @@ PodFacts tolerant_pod(const std::string& name) {
   return pod;
 }
 
+const DeadNode dead{"a", "uid-a"};
+
 Outcome failure(Errc error) { return {error, {}}; }
 
 TEST(OutOfService, PodsThatTerminateFailAndGoByForceThenTheVolumes) {
@@ -34,14 +36,15 @@ TEST(OutOfService, PodsThatTerminateFailAndGoByForceThenTheVolumes) {
   pods.set(tolerant_pod("daemon"));
   machine.set_node(dead_node(objects::no_execute));
   const PodRef pod{"default", "p", "uid-p"};
-  EXPECT_EQ(machine.pass(pods), Effects{FailPod{pod}});
+  EXPECT_EQ(machine.pass(pods), (Effects{FailPod{pod, dead}}));
   EXPECT_EQ(machine.pass(pods), Effects{}) << "one write at a time";
-  const DeletePod forced{pod, true};
-  EXPECT_EQ(machine.settle(FailPod{pod}, {}), Effects{forced});
+  const FailPod failing{pod, dead};
+  const DeletePod forced{pod, dead};
+  EXPECT_EQ(machine.settle(failing, {}), Effects{forced});
   EXPECT_EQ(machine.settle(forced, {}), Effects{});
   pods.remove("default/p");
-  EXPECT_EQ(machine.pass(pods), Effects{DetachVolumes{"a"}});
-  EXPECT_EQ(machine.settle(DetachVolumes{"a"}, {}), Effects{});
+  EXPECT_EQ(machine.pass(pods), Effects{DetachVolumes{dead}});
+  EXPECT_EQ(machine.settle(DetachVolumes{dead}, {}), Effects{});
   EXPECT_EQ(machine.pass(pods), Effects{});
 }
 
@@ -64,7 +67,7 @@ TEST(OutOfService, VolumesStayWhileAPodRunsThereAndGoOnceItEnded) {
   EXPECT_EQ(machine.pass(pods), Effects{});
   pod.ended = true;
   pods.set(pod);
-  EXPECT_EQ(machine.pass(pods), Effects{DetachVolumes{"a"}});
+  EXPECT_EQ(machine.pass(pods), Effects{DetachVolumes{dead}});
 }
 
 TEST(OutOfService, FailuresAreTriedInTheNextPass) {
@@ -76,12 +79,71 @@ TEST(OutOfService, FailuresAreTriedInTheNextPass) {
   (void)machine.settle(first.front(), failure(Errc::unavailable));
   EXPECT_EQ(machine.pass(pods), first);
   (void)machine.settle(first.front(), {});
-  (void)machine.settle(DeletePod{{"default", "p", "uid-p"}, true}, failure(Errc::unavailable));
+  (void)machine.settle(DeletePod{{"default", "p", "uid-p"}, dead}, failure(Errc::unavailable));
   EXPECT_EQ(machine.pass(pods), first);
   pods.remove("default/p");
   (void)machine.pass(pods);
-  (void)machine.settle(DetachVolumes{"a"}, failure(Errc::unavailable));
-  EXPECT_EQ(machine.pass(pods), Effects{DetachVolumes{"a"}});
+  (void)machine.settle(DetachVolumes{dead}, failure(Errc::unavailable));
+  EXPECT_EQ(machine.pass(pods), Effects{DetachVolumes{dead}});
+}
+
+// The watch still says that the node is out of service.
+TEST(OutOfService, WhatTheServerSaysOfTheNodeCounts) {
+  NodeFacts other = dead_node(objects::no_execute);
+  other.uid = "other";
+  const struct {
+    const char* name;
+    NodeFacts live;
+    Lines next;  // of the pass after it
+  } rows[] = {{"Ready again", dead_node(objects::no_execute, "True"), {}},
+              {"the taint is gone", make_facts("a", "Unknown"), {}},
+              {"another node, which is out of service, too", other, {"fail default/p"}}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    OutOfService machine{Options{}};
+    PodIndex pods;
+    pods.set(terminating("p"));
+    machine.set_node(dead_node(objects::no_execute));
+    const Effects first = machine.pass(pods);
+    Outcome outcome = failure(Errc::conflict);
+    outcome.node = row.live;
+    EXPECT_EQ(machine.settle(first.front(), outcome), Effects{});
+    const Effects next = machine.pass(pods);
+    EXPECT_EQ(describe(next), row.next);
+    if (!next.empty()) EXPECT_EQ(condition_of(next.front())->uid, "other");
+  }
+}
+
+TEST(OutOfService, EffectsThatCannotBeUndoneHaveACondition) {
+  const PodRef pod{"default", "p", "uid-p"};
+  const NodeMustBe lost{"a", "uid-a"};
+  const NodeMustBe out_of_service{"a", "uid-a", true};
+  const struct {
+    Effect effect;
+    std::optional<NodeMustBe> condition;
+  } conditions[] = {{FailPod{pod, dead}, out_of_service},
+                    {DeletePod{pod, dead}, out_of_service},
+                    {DetachVolumes{dead}, out_of_service},
+                    {DeleteNode{"a", "uid-a"}, lost},
+                    {DeletePod{pod}, {}},
+                    {EvictPod{pod}, {}}};
+  for (const auto& row : conditions) EXPECT_EQ(condition_of(row.effect), row.condition);
+  NodeFacts other = dead_node(objects::no_schedule);
+  other.uid = "other";
+  const struct {
+    NodeFacts node;
+    bool lost;
+    bool out_of_service;
+  } nodes[] = {{dead_node(objects::no_schedule), true, true},
+               {dead_node(objects::no_execute, "False"), true, true},
+               {dead_node(objects::no_execute, ""), true, true},
+               {dead_node(objects::no_execute, "True"), false, false},
+               {make_facts("a", "Unknown"), true, false},
+               {other, false, false}};
+  for (const auto& row : nodes) {
+    EXPECT_EQ(lost.holds(row.node), row.lost);
+    EXPECT_EQ(out_of_service.holds(row.node), row.out_of_service);
+  }
 }
 
 TEST(OutOfService, OnlyNodesThatAreNotReadyAndHaveTheTaint) {

@@ -31,9 +31,11 @@ TEST(ProviderCheck, ANodeThatIsGoneIsDeletedAndToldOf) {
       EventSource::provider, EventKind::node,
       {"", "a", "uid-a"},    false,
       "DeletingNode",        "Deleting node a because it does not exist in the cloud provider"};
-  const Effects expect{event, DeleteNode{"a", "uid-a"}};
-  EXPECT_EQ(follows, expect);
-  EXPECT_EQ(check.settle(start, DeleteNode{"a", "uid-a"}, {}), Effects{});
+  const DeleteNode deletion{"a", "uid-a"};
+  EXPECT_EQ(follows, Effects{deletion});
+  EXPECT_EQ(check.settle(start, deletion, {}), Effects{event});
+  EXPECT_EQ(check.nodes(), 0u);
+  EXPECT_EQ(check.settle(start, deletion, {}), Effects{event}) << "the watch was faster";
 }
 
 TEST(ProviderCheck, ExistingUnknownAndUndeletableAreAskedAgain) {
@@ -51,6 +53,16 @@ TEST(ProviderCheck, ExistingUnknownAndUndeletableAreAskedAgain) {
   EXPECT_EQ(describe(check.settle(start + 90s, DeleteNode{"a", "uid-a"}, {Errc::unavailable, {}})),
             Lines{"event Node/a Warning DeletingNodeFailed"});
   EXPECT_EQ(check.pass(start + 120s), Effects{provider_question});
+}
+
+TEST(ProviderCheck, ANodeThatIsReadyAfterAllIsNotToldOf) {
+  ProviderCheck check;
+  check.set_node(start, lost("a"));
+  (void)check.pass(start);
+  const Effects deletion = check.settle(start, provider_question, answer(false));
+  Outcome ready{Errc::conflict, make_facts("a", "True")};
+  EXPECT_EQ(check.settle(start, deletion.front(), ready), Effects{});
+  EXPECT_EQ(check.nodes(), 0u);
 }
 
 TEST(ProviderCheck, AnAnswerForWhoCameBackOrWasReplacedIsIgnored) {
