@@ -140,6 +140,12 @@ TEST_F(EdgeFilters, EachComponentIsShownWhatIsMeantForIt) {
   EXPECT_EQ(gone->type + " " + gone->text({"metadata", "name"}), "DELETED here");
   listen("elsewhere", "beijing");
   listen("here", "hangzhou");
+  // Once the watch has told of them, the cache has both changes.
+  for (const char* change : {"DELETED elsewhere", "ADDED here"}) {
+    const auto event = watch.next_change();
+    ASSERT_TRUE(event) << change;
+    EXPECT_EQ(event->type + " " + event->text({"metadata", "name"}), change);
+  }
   ASSERT_TRUE(eventually(20s, [this] { return names(proxy, services) == "here local"; }));
   server->kill();
   ASSERT_TRUE(wait_for_link("offline"));
