@@ -4,6 +4,7 @@
 
 #include "platform/check.h"
 #include "sync/autonomy/readiness_images.h"
+#include "sync/objects/name.h"
 #include "sync/wire/read.h"
 
 namespace holdfast::sync::autonomy {
@@ -38,8 +39,13 @@ constexpr Kind volume{Obstacle::volume, "", "persistentvolumes", "PersistentVolu
 constexpr Kind csi_node{Obstacle::csi_driver, "storage.k8s.io", "csinodes", "CSINode"};
 constexpr Kind resource_claim{Obstacle::resource_claim, "resource.k8s.io", "resourceclaims",
                               "ResourceClaim"};
+constexpr Kind runtime_class{Obstacle::runtime_class, "node.k8s.io", "runtimeclasses",
+                             "RuntimeClass"};
 constexpr Kind trust_bundle{Obstacle::trust_bundle, "certificates.k8s.io", "clustertrustbundles",
                             "ClusterTrustBundle"};
+
+// That of the kubelet, which runs on the same node as this program.
+constexpr std::string_view operating_system = "linux";
 
 // Checks one pod.
 class ReadinessCheck {
@@ -50,6 +56,7 @@ class ReadinessCheck {
 
   void run() {
     check_node();
+    check_admission();
     each_of(pod_, {"spec", "volumes"}, &ReadinessCheck::check_volume);
     each_of(pod_, {"spec", "initContainers"}, &ReadinessCheck::check_environment);
     each_of(pod_, {"spec", "containers"}, &ReadinessCheck::check_environment);
@@ -108,6 +115,43 @@ class ReadinessCheck {
       add(Obstacle::node_state, "the list of Services was never received");
     }
     node_ = node.object;
+  }
+
+  void check_admission() {
+    const auto refused = knowledge_.refused.find(wire::uid_of(pod_));
+    if (refused != knowledge_.refused.end()) {
+      add(Obstacle::admission, refused->second);
+    }
+    // The label of the pod, not its selector: as upstream's kubelet does.
+    const std::string label = dig_string(pod_, {"metadata", "labels", "kubernetes.io/os"});
+    if (!label.empty() && label != operating_system) {
+      add(Obstacle::admission,
+          "the kubelet would refuse it: PodOSSelectorNodeLabelDoesNotMatch: Failed to admit pod as "
+          "the `kubernetes.io/os` label doesn't match node label");
+    }
+    const std::string system = dig_string(pod_, {"spec", "os", "name"});
+    if (!system.empty() && system != operating_system) {
+      add(Obstacle::admission,
+          "the kubelet would refuse it: PodOSNotSupported: Failed to admit pod as the OS field "
+          "doesn't match node OS");
+    }
+    (void)require(runtime_class, "", dig_string(pod_, {"spec", "runtimeClassName"}), false);
+    each_of(pod_, {"spec", "initContainers"}, &ReadinessCheck::check_devices);
+    each_of(pod_, {"spec", "containers"}, &ReadinessCheck::check_devices);
+  }
+
+  // A resource that the node does not have is none of its devices: the kubelet ignores it.
+  void check_devices(const json::object& container) {
+    for (const auto& each : wire::dig_object(container, {"resources", "requests"})) {
+      const std::string resource(each.key());
+      const json::object& node = wire::as_object(node_);
+      const bool is_here = wire::dig(node, {"status", "allocatable", resource}) != nullptr;
+      if (!is_here || !objects::is_extended_resource(resource)) continue;
+      add(Obstacle::device,
+          "it needs " + resource +
+              ", and the kubelet refuses it if the device plug-in registers after "
+              "the kubelet has started its pods");
+    }
   }
 
   void check_pull_secret(const json::object& reference) {
@@ -203,8 +247,8 @@ class ReadinessCheck {
     readiness_.until = std::min(readiness_.until.value_or(*ends), *ends);
     const Duration left = *ends - knowledge_.now;
     if (left > limits_.token_notice) return;
-    const std::string when = left > Duration::zero() ? " ends in " + rounded(left)
-                                                     : " ended " + rounded(-left) + " ago";
+    const std::string when =
+        left > Duration::zero() ? " ends in " + rounded(left) : " ended " + rounded(-left) + " ago";
     warn(Obstacle::token_ends, shown + when + "; the API server may refuse it");
   }
 
@@ -314,7 +358,8 @@ std::string_view to_string(Obstacle obstacle) {
       "node_state",      "config_map",     "secret",        "image_pull_secret",
       "service_account", "volume_claim",   "volume",        "volume_attachment",
       "csi_driver",      "resource_claim", "token_missing", "token_ends",
-      "pod_certificate", "trust_bundle",   "image_missing", "image_pull_policy"};
+      "pod_certificate", "trust_bundle",   "image_missing", "image_pull_policy",
+      "runtime_class",   "admission",      "device"};
   return names[static_cast<std::size_t>(obstacle)];
 }
 

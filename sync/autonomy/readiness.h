@@ -4,12 +4,14 @@
 // The kubelet starts a pod only after it has read every object that the pod names: ConfigMaps,
 // Secrets, claims, volumes, tokens. For an object that was never received the agent answers 503,
 // and the kubelet waits. For an object that does not exist according to the API server the agent
-// answers 404, which suffices if the reference is optional.
+// answers 404, which suffices if the reference is optional. Before that it admits the pod, and a
+// pod that it refuses has ended for ever.
 
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -41,8 +43,11 @@ enum class Obstacle : std::uint8_t {
   trust_bundle,       // a ClusterTrustBundle: never received
   image_missing,      // not in the node's list of images
   image_pull_policy,  // the policy is Always, so the registry must be reachable
+  runtime_class,      // a RuntimeClass: never received, or does not exist
+  admission,          // the kubelet would refuse the pod: labels, taints, resources, ports, OS
+  device,             // it needs a device whose plug-in may register too late
 };
-inline constexpr std::size_t obstacles = 16;
+inline constexpr std::size_t obstacles = 19;
 
 // The name for metrics and JSON: "config_map".
 [[nodiscard]] std::string_view to_string(Obstacle obstacle);
@@ -75,6 +80,8 @@ struct ReadinessInput {
   std::vector<StoredToken> tokens = {};
   // Names of the PersistentVolumes that are attached to the node.
   std::set<std::string> attached = {};
+  // By uid, the pods that the kubelet would refuse, and why.
+  std::map<std::string, std::string, std::less<>> refused = {};
 };
 
 struct ReadinessLimits {

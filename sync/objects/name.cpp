@@ -206,4 +206,10 @@ wire::FieldErrors check_annotations(const StringMap& annotations, const std::str
   return errors;
 }
 
+bool is_extended_resource(std::string_view resource) {
+  return resource.find('/') != std::string_view::npos &&
+         resource.find("kubernetes.io/") == std::string_view::npos &&
+         !resource.starts_with("requests.");
+}
+
 }  // namespace holdfast::sync::objects

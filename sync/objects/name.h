@@ -36,4 +36,7 @@ using Reasons = std::vector<std::string>;
 [[nodiscard]] wire::FieldErrors check_annotations(const StringMap& annotations,
                                                   const std::string& path);
 
+// Whether this is the name of an extended resource, such as "example.com/gpu".
+[[nodiscard]] bool is_extended_resource(std::string_view resource);
+
 }  // namespace holdfast::sync::objects

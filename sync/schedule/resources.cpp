@@ -161,10 +161,4 @@ Result<PodRequests> read_requests(const PodSpec& spec, Symbols& symbols) {
   return PodRequests{std::move(running.real), running.scored_cpu, running.scored_memory};
 }
 
-bool is_extended(std::string_view resource) {
-  return resource.find('/') != std::string_view::npos &&
-         resource.find("kubernetes.io/") == std::string_view::npos &&
-         !resource.starts_with("requests.");
-}
-
 }  // namespace holdfast::sync::schedule

@@ -76,7 +76,4 @@ struct PodRequests {
 // it, whichever is larger; plus the overhead. Errors: invalid, naming the field.
 [[nodiscard]] Result<PodRequests> read_requests(const PodSpec& spec, Symbols& symbols);
 
-// Whether this is an extended resource, such as "example.com/gpu".
-[[nodiscard]] bool is_extended(std::string_view resource);
-
 }  // namespace holdfast::sync::schedule

@@ -9,6 +9,7 @@
 #include "agent/cloud/scheduler/scheduler_plan.h"
 #include "platform/fs/file.h"
 #include "platform/text.h"
+#include "sync/objects/name.h"
 
 namespace holdfast::agent {
 namespace {
@@ -125,7 +126,7 @@ Status read_managed(const YAML::Node& node, ExtenderPlan& extender, SchedulerPla
   const Status read = read_fields(
       node, {{"name", text(managed.name)}, {"ignoredByScheduler", flag(managed.ignored)}});
   if (!read) return read;
-  if (!sync::schedule::is_extended(managed.name)) {
+  if (!sync::objects::is_extended_resource(managed.name)) {
     return wrong(".name: \"" + managed.name + "\" is no extended resource (\"example.com/gpu\")");
   }
   if (managed.ignored) plan.plugins.fit.ignored_resources.insert(managed.name);

@@ -6,7 +6,9 @@
 #include "agent/edge/options/cache_limits.h"
 #include "platform/text.h"
 #include "sync/autonomy/local_form.h"
+#include "sync/node/boot_admission.h"
 #include "sync/watch/cached_form.h"
+#include "sync/wire/codec.h"
 
 namespace holdfast::agent {
 namespace {
@@ -84,6 +86,24 @@ std::set<std::string> attached_volumes(const Scopes& scopes, const std::string& 
   return names;
 }
 
+// The pods that the kubelet would refuse; none if the Node was never received.
+Result<std::map<std::string, std::string, std::less<>>> refused_pods(
+    const sync::autonomy::ReadinessInput& knowledge, const LocalScope& pods) {
+  std::map<std::string, std::string, std::less<>> refused;
+  const auto found = knowledge.find({"", "nodes", "", knowledge.node_name});
+  if (found.presence != sync::autonomy::Presence::present || found.object.is_null()) return refused;
+  TRY(const sync::Node node, sync::wire::decode<sync::Node>(found.object));
+  std::vector<sync::Pod> all;
+  for (const auto& [name, object] : pods.cache().objects()) {
+    TRY(sync::Pod pod, sync::wire::decode<sync::Pod>(read(pods, object)));
+    all.push_back(std::move(pod));
+  }
+  for (const auto& [uid, why] : sync::node::refused_at_boot(node, std::move(all))) {
+    refused[uid] = "the kubelet would refuse it: " + why.reason + ": " + why.message;
+  }
+  return refused;
+}
+
 // The complete list of the node's pods; null if it was never received.
 ScopePtr pods_of_node(const Scopes& scopes) {
   for (const auto& [key, scope] : scopes.all()) {
@@ -125,6 +145,7 @@ Result<NodeReadiness> check_node_readiness(Scopes& scopes, WallTime now) {
   TRY(const StoredTokens tokens, stored_tokens(scopes));
   for (const auto& [key, token] : tokens) knowledge.tokens.push_back(token);
   knowledge.attached = attached_volumes(scopes, node.node_name);
+  TRY(knowledge.refused, refused_pods(knowledge, *pods));
   for (const auto& [name, object] : pods->cache().objects()) {
     TRY(auto readiness, check_readiness(read(*pods, object), knowledge));
     if (readiness) node.pods.push_back(*std::move(readiness));

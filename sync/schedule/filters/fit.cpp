@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sync/objects/name.h"
 #include "sync/schedule/filters/plugins.h"
 #include "sync/schedule/names.h"
 
@@ -9,7 +10,7 @@ namespace holdfast::sync::schedule {
 namespace {
 
 bool ignored(const std::string& resource, const FitOptions& options) {
-  if (!is_extended(resource)) return false;
+  if (!objects::is_extended_resource(resource)) return false;
   return options.ignored_resources.contains(resource) ||
          options.ignored_groups.contains(resource.substr(0, resource.find('/')));
 }

@@ -51,7 +51,9 @@ void fill_node(Agent& run) {
         {key("mapless"), pod("mapless", R"("volumes":[{"configMap":{"name":"other"}}])")},
         {key("tokenless"), pod("tokenless", wants_token)}});
   fill(run, scope_of("nodes", "", "metadata.name=n"), "Node",
-       {{{"", "n"}, R"({"metadata":{"name":"n","uid":"u","resourceVersion":"3"}})"}});
+       {{{"", "n"},
+         R"({"metadata":{"name":"n","uid":"u","resourceVersion":"3","labels":{"zone":"z"}},)"
+         R"("status":{"allocatable":{"cpu":"1","memory":"1Gi","pods":"5"}}})"}});
   fill(run, scope_of("configmaps", "ns", "metadata.name=m"), "ConfigMap",
        {{key("m"), R"({"metadata":{"namespace":"ns","name":"m","resourceVersion":"3"}})"}});
 }
@@ -102,6 +104,23 @@ TEST_F(OutageReadinessTest, ReadsWhatTheScopesHold) {
       std::string::npos);
   fill(run, scope_of("services"), "Service", {});
   EXPECT_EQ(listed(check_node_readiness(run.scopes, now)), listed(node));
+}
+
+TEST_F(OutageReadinessTest, KnowsWhatTheKubeletWouldRefuse) {
+  Agent run(time_.context(), dir_.path());
+  fill_node(run);
+  const std::string half =
+      R"("containers":[{"name":"c","image":"i:1","resources":{"requests":{"cpu":"600m"}}}])";
+  fill(run, scope_of("pods", "", "spec.nodeName=n"), "Pod",
+       {{key("first"), pod("first", half)},
+        {key("here"), pod("here", R"("nodeSelector":{"zone":"z"})")},
+        {key("moved"), pod("moved", R"("nodeSelector":{"zone":"other"})")},
+        {key("second"), pod("second", half)}});
+  EXPECT_EQ(listed(check_node_readiness(run.scopes, run.clock.wall())),
+            "n: first here moved(admission: the kubelet would refuse it: NodeAffinity: Predicate "
+            "NodeAffinity failed: node(s) didn't match Pod's node affinity/selector) "
+            "second(admission: the kubelet would refuse it: OutOfcpu: Node didn't have enough "
+            "resource: cpu, requested: 600, used: 600, capacity: 1000)");
 }
 
 TEST_F(OutageReadinessTest, AnotherOwnersCacheIsOfNoUse) {

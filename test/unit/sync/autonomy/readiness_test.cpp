@@ -225,6 +225,33 @@ TEST(Readiness, WhatAPodNamesMustBeKnown) {
        R"("containers":[{"image":"i"}])",
        {},
        "image_pull_policy: image i is always pulled"},
+      {"RuntimeClass",
+       R"("runtimeClassName":"kata")",
+       {},
+       "runtime_class: RuntimeClass kata was never received"},
+      {"RuntimeClass, absent",
+       R"("runtimeClassName":"kata")",
+       {{"runtimeclasses//kata", "absent"}},
+       "runtime_class: RuntimeClass kata does not exist"},
+      {"RuntimeClass, present",
+       R"("runtimeClassName":"kata")",
+       {{"runtimeclasses//kata", "{}"}},
+       "ready"},
+      {"another operating system",
+       R"("os":{"name":"windows"})",
+       {},
+       "admission: the kubelet would refuse it: PodOSNotSupported: Failed to admit pod as the OS "
+       "field doesn't match node OS"},
+      {"this operating system", R"("os":{"name":"linux"})", {}, "ready"},
+      {"device",
+       R"("containers":[{"image":"i:1","resources":{"requests":{"e.com/gpu":"1","cpu":"1"}}}])",
+       {{"nodes//n", R"({"status":{"allocatable":{"e.com/gpu":"2","cpu":"4"}}})"}},
+       "device: it needs e.com/gpu, and the kubelet refuses it if the device plug-in registers "
+       "after the kubelet has started its pods"},
+      {"a resource that is not the node's",
+       R"("containers":[{"image":"i:1","resources":{"requests":{"e.com/license":"1"}}}])",
+       {{"nodes//n", R"({"status":{"allocatable":{"cpu":"4"}}})"}},
+       "ready"},
       {"image, not all are reported",
        R"("containers":[{"image":"other:1"}])",
        {{"nodes//n", "{}"}},
@@ -233,6 +260,18 @@ TEST(Readiness, WhatAPodNamesMustBeKnown) {
   for (const Case& c : cases) {
     EXPECT_EQ(judged(pod_with(c.spec), knowing(c.objects)), c.readiness) << c.what;
   }
+}
+
+TEST(Readiness, WhatTheKubeletWouldRefuseIsNotReady) {
+  ReadinessInput knowledge = knowing({});
+  knowledge.refused["u1"] = "not enough";
+  knowledge.refused["u2"] = "another pod's";
+  EXPECT_EQ(judged(pod_with(""), knowledge), "admission: not enough");
+  const auto other =
+      wire::parse_json(R"({"metadata":{"name":"p","labels":{"kubernetes.io/os":"windows"}}})");
+  EXPECT_EQ(judged(other.value(), knowing({})),
+            "admission: the kubelet would refuse it: PodOSSelectorNodeLabelDoesNotMatch: Failed to "
+            "admit pod as the `kubernetes.io/os` label doesn't match node label");
 }
 
 TEST(Readiness, ClaimsMadeFromTemplatesAreNamedInTheStatus) {

@@ -75,6 +75,7 @@ void put_pod(UplinkFixture& fixture, const std::string& name) {
 void prepare(UplinkFixture& fixture, Lifetime lifetime = {}) {
   issue_tokens(fixture, lifetime);
   put_pod(fixture, "p");
+  fixture.cloud.put("/api/v1/nodes", "edge1", R"({"status":{"allocatable":{"pods":"110"}}})");
   ASSERT_TRUE(fixture.until(LinkState::connected));
   ASSERT_EQ(fixture.ask(our_pods).status, 200);
   ASSERT_EQ(fixture.ask("/api/v1/nodes?fieldSelector=metadata.name%3Dedge1").status, 200);
