@@ -5,6 +5,7 @@
 #include "platform/check.h"
 #include "platform/text.h"
 #include "sync/autonomy/owned_status.h"
+#include "sync/autonomy/reboot.h"
 #include "sync/objects/patch/patch.h"
 #include "sync/objects/protobuf.h"
 #include "sync/wire/json.h"
@@ -139,11 +140,17 @@ LocalOutcome apply_status(const LocalWrite& write) {
   if (const json::value* found = wire::as_object(*wanted).if_contains(part)) {
     result.as_object()[part] = write.queued ? owned_part(write, *current, *found) : *found;
   }
-  object_at(result, "metadata")["resourceVersion"] = std::to_string(write.version);
-
   LocalOutcome outcome{.accepted = true, .change = LocalOutcome::Change::put};
   outcome.name = write.request.name;
   outcome.uid = uid;
+  if (pod && !write.queued &&
+      ends_by_reboot(current->as_object(), wire::as_object(status_of(result)))) {
+    outcome.change = LocalOutcome::Change::none;
+    outcome.kept_pod = true;
+    outcome.answer = wire::serialize(result);
+    return outcome;
+  }
+  object_at(result, "metadata")["resourceVersion"] = std::to_string(write.version);
   outcome.only_heartbeat =
       !whole && without_heartbeats(status_of(result)) == without_heartbeats(status_of(*current));
   outcome.object = wire::serialize(result);

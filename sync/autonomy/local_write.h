@@ -72,10 +72,14 @@ struct LocalOutcome {
   int status = 200;         // HTTP status of the answer
   std::string answer = {};  // the body for the client
   Change change = Change::none;
-  std::string name = {};  // of the changed object; so is `uid`
+  std::string name = {};  // of the changed or kept object; so is `uid`
   std::string uid = {};
   std::string object = {};      // the new object for the cache, with kind and apiVersion
   bool only_heartbeat = false;  // only heartbeat times changed: not worth queueing
+  // The status would end a pod only because the node reboots (reboot.h): the client is answered as
+  // if it was applied, but nothing changes and nothing is queued, so that the kubelet runs the pod
+  // again.
+  bool kept_pod = false;
   // The request to send to the API server later. A registration that is refused here has one too,
   // in case the API server no longer has the node.
   std::optional<QueuedWrite> queued = {};

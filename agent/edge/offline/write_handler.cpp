@@ -10,6 +10,7 @@
 #include "sync/wire/object_header.h"
 #include "sync/wire/protobuf/envelope.h"
 #include "sync/wire/protobuf/header.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent {
 namespace {
@@ -102,6 +103,7 @@ asio::awaitable<http::Response> WriteHandler::serve(const RoutedRequest& request
     const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
     http::Response response = co_await forwarder_.forward(request, limit);
     if (!dry_run) answer_cache_.note_written(request, response);
+    kept_pods_.clear();
     if (admission == sync::autonomy::Admission::registration) registration_.note(request, response);
     if (is_node && acceptable && response.status < 300) forget_older(info);
     // If the link failed meanwhile, the write is accepted here instead.
@@ -258,6 +260,10 @@ http::Response WriteHandler::accept(const RoutedRequest& request,
     }
   }
   if (!outcome.accepted) return to_response(outcome.refusal);
+  if (outcome.kept_pod) {
+    tell_kept(about, outcome.uid, outcome.answer);
+    return in_wanted_encoding(request.accept, outcome.status, outcome.answer);
+  }
   uplink_.accepted_locally();
   if (auto applied = apply(about, outcome, scopes, *version); !applied) {
     // The write is in the outbox, so it is accepted. The cache gets it again after a restart.
@@ -271,6 +277,22 @@ http::Response WriteHandler::accept(const RoutedRequest& request,
     }
   }
   return in_wanted_encoding(request.accept, outcome.status, outcome.answer);
+}
+
+// A kubelet repeats the status every ten seconds.
+void WriteHandler::tell_kept(const sync::objects::RequestInfo& info, const std::string& uid,
+                             std::string_view pod) {
+  if (!kept_pods_.insert(uid).second) return;
+  const auto parsed = sync::wire::parse_json(pod);
+  const sync::json::object none;
+  const sync::json::object& ended = parsed ? sync::wire::as_object(*parsed) : none;
+  const std::string reason(sync::wire::dig_text(ended, {"status", "reason"}));
+  const std::string name = info.namespace_name + "/" + info.name;
+  log_warn("pod kept, its kubelet ended it because of a reboot",
+           {{"pod", name}, {"uid", uid}, {"reason", reason}});
+  offline_store_.record("pod", "pods/" + name,
+                        "kept: the kubelet ended it because of a reboot (" + reason +
+                            "), and nobody could replace it");
 }
 
 Status WriteHandler::apply(const sync::objects::RequestInfo& info,

@@ -8,6 +8,11 @@
 
 #pragma once
 
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "agent/edge/cache/answer_cache.h"
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/forward/forwarder.h"
@@ -49,6 +54,8 @@ class WriteHandler {
   [[nodiscard]] Status apply(const sync::objects::RequestInfo& info,
                              const sync::autonomy::LocalOutcome& outcome,
                              const std::vector<ScopePtr>& scopes, sync::objects::Version version);
+  void tell_kept(const sync::objects::RequestInfo& info, const std::string& uid,
+                 std::string_view pod);
 
   const EdgeOptions& options_;
   Scopes& scopes_;
@@ -61,6 +68,7 @@ class WriteHandler {
   const Clock& clock_;
   Random& random_;
   TokenHandler tokens_;
+  std::set<std::string> kept_pods_;  // the uids of those that were told of in this outage
 };
 
 }  // namespace holdfast::agent

@@ -129,6 +129,30 @@ TEST(LocalWrite, AnUpdateTakesTheStatusOnly) {
   EXPECT_NE(outcome.object.find(R"("labels":{"l":"1"})"), std::string::npos);
 }
 
+TEST(LocalWrite, APodThatARebootEndsIsKept) {
+  const std::string end = R"({"status":{"phase":"Failed","reason":"Terminated"}})";
+  const LocalOutcome kept = apply(patch(pod_path + "/status", end, pod));
+  EXPECT_TRUE(kept.accepted && kept.kept_pod);
+  EXPECT_EQ(kept.change, LocalOutcome::Change::none);
+  EXPECT_FALSE(kept.queued);
+  EXPECT_EQ(kept.uid, "u1");
+  EXPECT_NE(kept.answer.find(R"("phase":"Failed")"), std::string::npos);
+  EXPECT_NE(kept.answer.find(R"("resourceVersion":"41")"), std::string::npos)
+      << "still the cache's";
+  const auto changed = [](std::string from, std::string_view what, std::string_view by) {
+    return from.replace(from.find(what), what.size(), by);
+  };
+  const std::string others[] = {
+      changed(pod, R"("uid":"u1")", R"("uid":"u1","deletionTimestamp":"2026-01-01T00:00:00Z")"),
+      changed(pod, "Pending", "Succeeded")};
+  for (const std::string& current : others) {
+    const LocalOutcome outcome = apply(patch(pod_path + "/status", end, current));
+    EXPECT_FALSE(outcome.kept_pod) << current;
+    EXPECT_EQ(outcome.change, LocalOutcome::Change::put) << current;
+    EXPECT_TRUE(outcome.queued) << current;
+  }
+}
+
 // After a restart the cached pod may be older than the queued status. Then lists are replaced, not
 // merged.
 TEST(LocalWrite, WhatWasQueuedIsAppliedWhole) {
