@@ -122,6 +122,24 @@ struct Options::Impl {
     groups[current->get_name()][name] = {refuse, flag};
   }
 
+  // As klog's -v, a flag of one letter has a short form.
+  void ignore(const std::string& name, bool takes_value, Words& given) {
+    const std::string shown = "--" + name;
+    const std::string names = name.size() == 1 ? "-" + name + "," + shown : shown;
+    CLI::Option* flag =
+        takes_value
+            ? current->add_option_function<Words>(names, [](const Words&) {})->expected(0, 1)
+            : current->add_flag(names);
+    flag->group("");
+    flag->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (takes_value) flag->allow_extra_args(false);
+    const Setter note = [&given, shown](const Words&) -> Status {
+      given.push_back(shown);
+      return {};
+    };
+    groups[current->get_name()][name] = {note, flag};
+  }
+
   // `help` is const because CLI11 would take a mutable string for the variable that the flag sets.
   void add_switch(const std::string& name, bool shown, const std::string& help, Setter set) {
     CLI::Option* flag = current->add_flag("--" + name, help);
@@ -214,6 +232,10 @@ void Options::retire(const std::string& name, std::string advice) {
   impl_->retire(name, std::move(advice));
 }
 
+void Options::ignore(const std::string& name, Takes takes, Words& given) {
+  impl_->ignore(name, takes == Takes::value, given);
+}
+
 void Options::add_positional(const std::string& name, std::string& field, std::string help) {
   impl_->current->add_option(name, field, std::move(help))->required();
 }
@@ -256,8 +278,8 @@ Status Options::set(const std::string& name, const Words& values) {
 Words Options::names() const {
   Words names;
   for (const auto& [name, option] : impl_->groups[impl_->app.get_name()]) {
-    const bool is_retired = option.flag->get_group().empty();
-    if (!is_retired) names.push_back(name);
+    const bool is_hidden = option.flag->get_group().empty();
+    if (!is_hidden) names.push_back(name);
   }
   return names;
 }

@@ -53,6 +53,12 @@ class Options {
   // `advice`.
   void retire(const std::string& name, std::string advice);
 
+  // Accepts an option without any effect, so that the command line of another program can be kept.
+  // It is not in --help, and a missing value is no error. If it is given, its name is appended to
+  // `given`, which must outlive parse().
+  enum class Takes : std::uint8_t { value, nothing };
+  void ignore(const std::string& name, Takes takes, std::vector<std::string>& given);
+
   // Arguments without a flag: one required word, or all remaining words.
   void add_positional(const std::string& name, std::string& field, std::string help);
   void add_rest(const std::string& name, std::vector<std::string>& field, std::string help);
@@ -65,7 +71,7 @@ class Options {
   // Errors: not_found (no such option); invalid (the value; the text does not name the option).
   [[nodiscard]] Status set(const std::string& name, const std::vector<std::string>& values);
 
-  // The names of the options that set() knows, sorted, without the retired ones.
+  // The names of the options that set() knows, sorted, without those that are not in --help.
   [[nodiscard]] std::vector<std::string> names() const;
 
  private:

@@ -180,5 +180,36 @@ TEST(Options, AreSetByName) {
   EXPECT_EQ(options.set("old", {"1"}).error().what, "use --name");
 }
 
+TEST(Options, OthersFlagsAreAcceptedAndNamed) {
+  const struct {
+    std::vector<const char*> words;
+    std::vector<std::string> given;
+    std::string error;
+  } rows[] = {{{}, {}, ""},
+              {{"--cidr=10.0.0.0/8", "--fast"}, {"--cidr", "--fast"}, ""},
+              {{"--cidr", "10.0.0.0/8", "--fast=false"}, {"--cidr", "--fast"}, ""},
+              {{"-v", "4"}, {"--v"}, ""},
+              {{"--v=4"}, {"--v"}, ""},
+              {{"--cidr=a", "--cidr=b"}, {"--cidr"}, ""},
+              {{"--cidr"}, {"--cidr"}, ""},
+              {{"--other"}, {}, "--other"}};
+  for (const auto& row : rows) {
+    std::vector<std::string> given;
+    Options options("prog", "tests options");
+    options.ignore("cidr", Options::Takes::value, given);
+    options.ignore("fast", Options::Takes::nothing, given);
+    options.ignore("v", Options::Takes::value, given);
+    std::vector<const char*> argv{"prog"};
+    argv.insert(argv.end(), row.words.begin(), row.words.end());
+    const auto parsed = options.parse(static_cast<int>(argv.size()), argv.data());
+    EXPECT_EQ(parsed.has_value(), row.error.empty());
+    if (!parsed) {
+      EXPECT_NE(parsed.error().what.find(row.error), std::string::npos) << parsed.error().what;
+    }
+    EXPECT_EQ(given, row.given);
+    EXPECT_EQ(options.names(), std::vector<std::string>{}) << "they are not in --help either";
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::config
