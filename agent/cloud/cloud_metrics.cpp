@@ -99,6 +99,7 @@ void CloudMetrics::settled(const lifecycle::Effect& effect, const lifecycle::Out
 void CloudMetrics::stepped(const sync::control::Now& began) {
   if (std::exchange(passes_, controller_.passes()) == controller_.passes()) return;
   // A write of an earlier pass that is still under way counts with the new one.
+  zone_report_.compare(controller_.fleet().zones(), metrics_);
   pass_began_ = began.mono;
   if (pass_left_.empty()) end_pass(clock_.mono());
 }

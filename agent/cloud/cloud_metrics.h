@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "agent/cloud/lifecycle_runner.h"
+#include "agent/cloud/zone_report.h"
 #include "platform/http/message.h"
 #include "platform/metrics.h"
 
@@ -61,6 +62,7 @@ class CloudMetrics final : public LifecycleObserver {
   std::unordered_map<std::string, MonoTime>
       updating_;  // nodes whose status is queued or being written
   std::unordered_map<std::string, MonoTime> evicting_;  // by pod uid: when the eviction was queued
+  ZoneReport zone_report_;
   std::size_t events_dropped_ = 0;
   std::uint64_t passes_ = 0;
 

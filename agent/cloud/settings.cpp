@@ -4,6 +4,7 @@
 #include <map>
 
 #include "agent/cloud/upstream_controllers.h"
+#include "agent/cloud/upstream_flags.h"
 #include "platform/text.h"
 #include "sync/wire/protobuf/envelope.h"
 
@@ -102,9 +103,10 @@ Result<Chosen> read_controllers(const std::vector<std::string>& names,
 Result<lifecycle::AutonomyMode> read_mode(const std::string& text) {
   if (text == "withhold") return lifecycle::AutonomyMode::withhold;
   if (text == "openyurt") return lifecycle::AutonomyMode::openyurt;
+  if (text == "openyurt-classic") return lifecycle::AutonomyMode::openyurt_classic;
   if (text == "off") return lifecycle::AutonomyMode::off;
-  return fail(Errc::invalid,
-              "--autonomy-mode: \"" + text + "\" is none of withhold, openyurt, off");
+  return fail(Errc::invalid, "--autonomy-mode: \"" + text +
+                                 "\" is none of withhold, openyurt, openyurt-classic, off");
 }
 
 Result<lifecycle::EvictionMode> read_eviction_mode(const std::string& text) {
@@ -242,7 +244,9 @@ void add_options(config::Options& options, CloudSettings& settings) {
       "are deleted");
   options.add(
       "enable-taint-manager", settings.enable_taint_manager,
-      "evict pods through NoExecute taints; false: delete them after --pod-eviction-timeout");
+      "evict pods through NoExecute taints; false: delete them after --pod-eviction-timeout. As in "
+      "1.16, --feature-gates=TaintBasedEvictions=false does that only to the pods of lost nodes, "
+      "and the NoExecute taints of others still evict");
   options.add("node-eviction-rate", settings.node_eviction_rate,
               "nodes per second of each zone whose pods may be evicted");
   options.add("secondary-node-eviction-rate", settings.secondary_node_eviction_rate,
@@ -254,7 +258,8 @@ void add_options(config::Options& options, CloudSettings& settings) {
       "share of nodes that are not ready (0 to 1) from which a zone is in partial disruption");
   options.add("autonomy-mode", settings.autonomy_mode,
               "effect of OpenYurt's autonomy annotations: withhold (no evictions), openyurt (as in "
-              "OpenYurt), off");
+              "yurt-manager since 1.6), openyurt-classic (as in yurt-controller-manager to 1.1: no "
+              "evictions while the node is not Ready), off");
   options.add("eviction-mode", settings.eviction_mode,
               "how pods are removed: delete, or evict (the eviction API, which honours disruption "
               "budgets)");
@@ -262,6 +267,12 @@ void add_options(config::Options& options, CloudSettings& settings) {
       "eviction-timers-outlive-taints", settings.eviction_timers_outlive_taints,
       "as upstream: a pod's timer goes on when the taint that started it is gone but another "
       "is left, which the pod may tolerate for longer");
+  options.add("eviction-timers-outlive-endless-tolerations",
+              settings.eviction_timers_outlive_endless_tolerations,
+              "as before 1.19: a pod's timer goes on when the pod tolerates all taints for ever "
+              "meanwhile");
+  options.add("evicted-names-linger", settings.evicted_names_linger,
+              "as before 1.33: no timer starts for a new pod with the name of an evicted one");
   options.add("eviction-deadline", settings.eviction_deadline,
               "with --eviction-mode=evict: delete a pod whose eviction was refused for this long; "
               "0: never");
@@ -281,6 +292,7 @@ void add_options(config::Options& options, CloudSettings& settings) {
       "evicted or scheduled until the objects fit");
   options.add("concurrent-node-updates", settings.concurrent_node_updates,
               "writes to the API server at one time");
+  accept_upstream_flags(options, settings.without_effect);
 }
 
 Result<CloudPlan> plan_of(const CloudSettings& settings) {
@@ -292,8 +304,15 @@ Result<CloudPlan> plan_of(const CloudSettings& settings) {
   TRY(rules.autonomy, read_mode(settings.autonomy_mode));
   TRY(rules.eviction_mode, read_eviction_mode(settings.eviction_mode));
   rules.timers_outlive_taints = settings.eviction_timers_outlive_taints;
+  rules.endless_toleration_cancels = !settings.eviction_timers_outlive_endless_tolerations;
+  rules.finished_evictions_linger = settings.evicted_names_linger;
   TRY(const Chosen chosen, read_controllers(settings.controllers, rules.autonomy));
   plan.enabled = chosen.enabled;
+  if (!settings.enable_taint_manager) plan.enabled.taint_eviction = false;
+  if (!settings.without_effect.empty()) {
+    plan.warnings.push_back("flags of kube-controller-manager without effect here: " +
+                            join(settings.without_effect, ", "));
+  }
   if (!chosen.elsewhere.empty()) {
     plan.warnings.push_back(
         "--controllers: not in this program, kube-controller-manager runs them: " +

@@ -41,12 +41,15 @@ struct CloudSettings {
   std::string autonomy_mode = "withhold";
   std::string eviction_mode = "delete";
   bool eviction_timers_outlive_taints = false;
+  bool eviction_timers_outlive_endless_tolerations = false;
+  bool evicted_names_linger = false;
   Duration eviction_deadline = std::chrono::minutes(10);
   std::string node_exists_url;
   std::vector<std::string> controllers = {"*"};
   std::vector<std::string> feature_gates;
   int concurrent_node_updates = 32;
-  std::int64_t heap_max = 88 << 20;  // bytes
+  std::int64_t heap_max = 88 << 20;         // bytes
+  std::vector<std::string> without_effect;  // flags of kube-controller-manager that were given
 };
 
 void add_options(config::Options& options, CloudSettings& settings);

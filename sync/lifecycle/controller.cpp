@@ -28,10 +28,7 @@ Controller::Controller(const Options& options, const EnabledControllers& enabled
       enabled_(enabled),
       fleet_(options_),
       eviction_(options_),
-      out_of_service_(options_) {
-  // Without NoExecute taints of its own the controller evicts directly (direct_eviction.h).
-  if (!options_.taint_based_evictions) enabled_.taint_eviction = false;
-}
+      out_of_service_(options_) {}
 
 void Controller::check_invariants() const {
   fleet_.check_invariants();

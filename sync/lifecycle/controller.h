@@ -136,7 +136,11 @@ class Controller {
   std::map<std::string, PatchLabels> label_retries_;  // by node
   std::set<std::string> taint_retries_;               // nodes
   std::map<std::string, EvictionRun> runs_;           // by node
-  std::map<std::string, std::string> run_of_;  // by key of a pod with an effect in flight: its node
+  struct RunEffect {
+    std::string node;
+    Effect effect;
+  };
+  std::map<std::string, RunEffect> run_of_;  // effects of runs in flight, by key of their pod
   MonoTime next_pass_ = MonoTime::min();
   std::uint64_t passes_ = 0;
   std::optional<MonoTime> evictions_paused_until_;  // and on to the next pass

@@ -151,7 +151,7 @@ void Controller::continue_run(const Now& now, const std::string& node, Effects& 
   const bool withheld = fleet_.withholds_evictions(now.mono, node);
   while (auto effect = withheld ? std::nullopt : run->second.eviction.next()) {
     const PodRef* pod = pod_of(*effect);
-    if (pod != nullptr) run_of_[pod->key()] = node;
+    if (pod != nullptr) run_of_.insert_or_assign(pod->key(), RunEffect{node, *effect});
     effects.push_back(*std::move(effect));
     if (pod != nullptr) return;
   }
@@ -166,7 +166,9 @@ const std::string* Controller::evicting_node(const Effect& effect) const {
   const PodRef* pod = pod_of(effect);
   if (pod == nullptr) return nullptr;
   const auto found = run_of_.find(pod->key());
-  return found == run_of_.end() ? nullptr : &found->second;
+  // A taint eviction may delete the same pod; its outcome answers the same question.
+  const bool ours = found != run_of_.end() && found->second.effect == effect;
+  return ours ? &found->second.node : nullptr;
 }
 
 bool Controller::is_of_daemon_set(const PodFacts& pod) const {

@@ -35,7 +35,10 @@ struct Options {
   std::size_t large_cluster_size = 50;    // a zone with more nodes than this is large
   float unhealthy_zone_threshold = 0.55F;
 
-  bool taint_based_evictions = true;       // false: delete pods after pod_eviction_timeout
+  // Gate TaintBasedEvictions: lost nodes get NoExecute taints. false: their pods are deleted after
+  // pod_eviction_timeout (direct_eviction.h). Whether NoExecute taints evict pods, also those of
+  // others, is decided by EnabledControllers::taint_eviction alone.
+  bool taint_based_evictions = true;
   bool taint_by_condition = true;          // gate TaintNodesByCondition
   bool node_leases = true;                 // gate NodeLease: a renewal is a sign of life
   bool exclude_from_disruption = true;     // gate NodeDisruptionExclusion: the label counts

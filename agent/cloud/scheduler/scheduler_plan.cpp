@@ -19,12 +19,16 @@ void add_options(config::Options& options, SchedulerSettings& settings) {
       "preemption");
   options.add("pod-max-in-unschedulable-pods-duration", settings.unschedulable_max,
               "time after which an unschedulable pod is tried again even if nothing has changed");
+  options.add("scheduler-pressure-predicates", settings.pressure_predicates,
+              "as before 1.12: nodes under memory or disk pressure get no pods, for clusters whose "
+              "controller does not taint them");
 }
 
 Result<SchedulerPlan> scheduler_plan_of(const SchedulerSettings& settings) {
   SchedulerPlan plan;
   plan.name = settings.name;
   plan.queue.pool_stay_max = settings.unschedulable_max;
+  plan.plugins.pressure_predicates = settings.pressure_predicates;
   if (!settings.config.empty()) {
     auto text = fs::read_all(settings.config, file_limit);
     if (!text) return fail("--scheduler-config", text.error());

@@ -26,6 +26,7 @@ struct SchedulerSettings {
   std::string name = "holdfast-scheduler";
   std::string config;  // path; empty: no file
   Duration unschedulable_max = std::chrono::minutes(5);
+  bool pressure_predicates = false;
 };
 void add_options(config::Options& options, SchedulerSettings& settings);
 

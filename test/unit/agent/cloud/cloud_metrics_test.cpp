@@ -141,5 +141,38 @@ TEST_F(MetricsText, TheLeaderSaysSo) {
   EXPECT_TRUE(has("leader_election_master_status{name=\"mine\"} 1"));
 }
 
+TEST_F(MetricsText, AZoneThatChangesItsStateIsTold) {
+  for (const char* name : {"a", "b"}) cluster.add_node(name);
+  replica = cluster.replica();
+  const auto in_state = [this](const std::string& state) {
+    scrape();
+    return has("holdfast_cloud_zone_state{state=\"" + state + "\",zone=\"\"} 1");
+  };
+  EXPECT_TRUE(cluster.time.run_until(1min, [&] { return in_state("Normal"); })) << text;
+  EXPECT_EQ(family("holdfast_cloud_zone_changes_total"), "") << "a new zone is no news";
+  EXPECT_TRUE(has("holdfast_cloud_all_zones_disrupted 0"));
+  for (const char* name : {"a", "b"}) cluster.silence(name);
+  EXPECT_TRUE(cluster.time.run_until(2min, [&] { return in_state("FullDisruption"); })) << text;
+  EXPECT_TRUE(has("holdfast_cloud_zone_state{state=\"Normal\",zone=\"\"} 0"));
+  EXPECT_TRUE(has("holdfast_cloud_zone_changes_total{state=\"FullDisruption\",zone=\"\"} 1"));
+  EXPECT_TRUE(has("holdfast_cloud_all_zones_disrupted 1"));
+  cluster.revive("a");
+  EXPECT_TRUE(cluster.time.run_until(1min, [&] { return in_state("Normal"); })) << text;
+  EXPECT_TRUE(has("holdfast_cloud_zone_changes_total{state=\"Normal\",zone=\"\"} 1"));
+  EXPECT_TRUE(has("holdfast_cloud_all_zones_disrupted 0"));
+  for (const char* name : {"a", "b"}) cluster.remove_node(name);
+  EXPECT_TRUE(cluster.time.run_until(1min, [&] { return !in_state("Normal"); })) << text;
+}
+
+TEST(ShownZone, HasNoControlCharacters) {
+  const std::pair<sync::StringMap, const char*> rows[] = {
+      {{}, "-"},
+      {{{"topology.kubernetes.io/region", "r"}, {"topology.kubernetes.io/zone", "z"}}, "r/z"},
+      {{{"topology.kubernetes.io/zone", "z"}}, "/z"}};
+  for (const auto& [labels, shown] : rows) {
+    EXPECT_EQ(shown_zone(sync::lifecycle::zone_key(labels)), shown);
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::agent

@@ -80,6 +80,29 @@ TEST(CloudSettings, FlagsReachTheRules) {
   EXPECT_FALSE(found->enabled.taint_eviction);
 }
 
+// Each historic behaviour has its flag.
+TEST(CloudSettings, HistoryHasItsFlags) {
+  const auto separate = plan({"--feature-gates=TaintBasedEvictions=false"});
+  ASSERT_TRUE(separate);
+  EXPECT_FALSE(separate->rules.taint_based_evictions);
+  EXPECT_TRUE(separate->enabled.taint_eviction) << "the taints of others still evict";
+  EXPECT_FALSE(plan({"--enable-taint-manager=false"})->enabled.taint_eviction);
+  const auto classic = plan({"--autonomy-mode=openyurt-classic"});
+  ASSERT_TRUE(classic);
+  EXPECT_EQ(classic->rules.autonomy, lifecycle::AutonomyMode::openyurt_classic);
+  EXPECT_FALSE(classic->enabled.pod_binding);
+  const auto old = plan({"--eviction-timers-outlive-endless-tolerations", "--evicted-names-linger",
+                         "--controllers=*,scheduler", "--scheduler-pressure-predicates"});
+  ASSERT_TRUE(old);
+  EXPECT_FALSE(old->rules.endless_toleration_cancels);
+  EXPECT_TRUE(old->rules.finished_evictions_linger);
+  EXPECT_TRUE(old->scheduler->plugins.pressure_predicates);
+  const auto today = plan({"--controllers=*,scheduler"});
+  EXPECT_TRUE(today->rules.endless_toleration_cancels);
+  EXPECT_FALSE(today->rules.finished_evictions_linger);
+  EXPECT_FALSE(today->scheduler->plugins.pressure_predicates);
+}
+
 TEST(CloudSettings, OddButConsistentOnesAreAccepted) {
   const std::vector<std::vector<const char*>> rows = {
       {"--node-monitor-grace-period=40s"},
@@ -96,6 +119,41 @@ TEST(CloudSettings, OddButConsistentOnesAreAccepted) {
     const auto found = plan(row);
     EXPECT_TRUE(found) << row.front() << ": " << found.error().what;
   }
+}
+
+// The command line that kubeadm gives to kube-controller-manager.
+TEST(CloudSettings, FlagsWithoutEffectAreNamedAndNoError) {
+  const auto kubeadm =
+      plan({"--allocate-node-cidrs=true",
+            "--authentication-kubeconfig=/etc/kubernetes/controller-manager.conf",
+            "--authorization-kubeconfig=/etc/kubernetes/controller-manager.conf",
+            "--bind-address=127.0.0.1", "--client-ca-file=/etc/kubernetes/pki/ca.crt",
+            "--cluster-cidr=10.244.0.0/16", "--cluster-name=kubernetes",
+            "--cluster-signing-cert-file=/etc/kubernetes/pki/ca.crt",
+            "--cluster-signing-key-file=/etc/kubernetes/pki/ca.key",
+            "--controllers=*,bootstrapsigner,tokencleaner",
+            "--kubeconfig=/etc/kubernetes/controller-manager.conf", "--leader-elect=true",
+            "--requestheader-client-ca-file=/etc/kubernetes/pki/front-proxy-ca.crt",
+            "--root-ca-file=/etc/kubernetes/pki/ca.crt",
+            "--service-account-private-key-file=/etc/kubernetes/pki/sa.key",
+            "--service-cluster-ip-range=10.96.0.0/12", "--use-service-account-credentials=true"});
+  ASSERT_TRUE(kubeadm) << kubeadm.error().what;
+  ASSERT_EQ(kubeadm->warnings.size(), 2u);
+  EXPECT_EQ(kubeadm->warnings[0],
+            "flags of kube-controller-manager without effect here: --allocate-node-cidrs, "
+            "--authentication-kubeconfig, --authorization-kubeconfig, --client-ca-file, "
+            "--cluster-cidr, --cluster-name, --cluster-signing-cert-file, "
+            "--cluster-signing-key-file, --requestheader-client-ca-file, --root-ca-file, "
+            "--service-account-private-key-file, --service-cluster-ip-range, "
+            "--use-service-account-credentials");
+  for (const char* verbose : {"-v=4", "--v=4", "--profiling=false", "--profiling"}) {
+    const auto found = plan({verbose});
+    EXPECT_TRUE(found) << verbose << ": " << found.error().what;
+  }
+  const auto master = plan({"--master=https://x"});
+  ASSERT_FALSE(master);
+  EXPECT_EQ(master.error().what, "--master: name the API server in --kubeconfig");
+  EXPECT_FALSE(plan({"--no-such-flag"}));
 }
 
 // kubeadm's default value names controllers that kube-controller-manager goes on running.

@@ -85,6 +85,49 @@ TEST(DirectEviction, PodsGoAfterTheTimeoutAndLateOnesAtOnce) {
                    "305 delete default/late uid-late", "305 event Pod/late Warning NodeNotReady"}));
 }
 
+// 1.16 with TaintBasedEvictions=false: the controller taints nobody, but others' taints evict.
+TEST(DirectEviction, TaintsOfOthersEvictBesideIt) {
+  Options options;
+  options.taint_based_evictions = false;
+  for (const bool taint_manager : {true, false}) {
+    EnabledControllers parts;
+    parts.taint_eviction = taint_manager;
+    Bench bench(options, parts);
+    for (const char* name : {"a", "b"}) bench.add_node(name);
+    bench.add_pod("p", "a", {});
+    bench.add_pod("q", "b", {});
+    (void)bench.run_until(1s);
+    Node tainted = bench.node("a");
+    tainted.spec.taints.push_back(make_taint("k", objects::no_execute, test_epoch));
+    bench.set_node(tainted);
+    bench.silence("b");
+    (void)bench.run_until(10s);
+    EXPECT_EQ(bench.has_pod("p"), !taint_manager);
+    EXPECT_TRUE(bench.has_pod("q"));
+    (void)bench.run_until(310s);
+    EXPECT_FALSE(bench.has_pod("q")) << "after the timeout";
+    EXPECT_TRUE(bench.node("b").spec.taints.size() <= 1) << "no NoExecute taint";
+  }
+}
+
+// Both want to delete the same pod at the same time.
+TEST(DirectEviction, APodThatATaintEvictsToo) {
+  Options options;
+  options.taint_based_evictions = false;
+  Bench bench(options);
+  for (const char* name : {"a", "b"}) bench.add_node(name);
+  bench.add_pod("p", "a", {});
+  bench.fail("delete default/p uid-p", Errc::unavailable, 1000);
+  (void)bench.run_until(1s);
+  bench.silence("a");
+  Node tainted = bench.node("a");
+  tainted.spec.taints.push_back(make_taint("k", objects::no_execute, test_epoch));
+  bench.set_node(tainted);
+  (void)bench.run_until(400s);
+  EXPECT_TRUE(bench.has_pod("p"));
+  bench.controller().check_invariants();
+}
+
 TEST(DirectEviction, ADaemonSetSelectsByLabels) {
   DaemonSet set;
   set.metadata.namespace_name = "default";

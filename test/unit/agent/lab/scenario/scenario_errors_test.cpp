@@ -288,7 +288,8 @@ std::vector<Mistake> flag_mistakes() {
       {"CloudKubeconfig", with_base("cloud: {kubeconfig: /etc/passwd}\n"),
        "s.yaml:5:9: cloud.kubeconfig: is set by the lab itself"},
       {"CloudMode", with_base("cloud: {autonomy-mode: withold}\n"),
-       "s.yaml:5:24: cloud.autonomy-mode: \"withold\" is none of withhold, openyurt, off"},
+       "s.yaml:5:24: cloud.autonomy-mode: \"withold\" is none of withhold, openyurt, "
+       "openyurt-classic, off"},
       {"CloudControlCharacters", with_base("cloud: {node-monitor-period: \"\\e[31m\"}\n"),
        "s.yaml:5:30: cloud.node-monitor-period: not a duration: \"\\x1b[31m\""},
       {"EdgeFlag", with_base("edge: {probe-dedline: 1s}\n"),
