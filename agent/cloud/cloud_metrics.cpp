@@ -29,7 +29,9 @@ double seconds_between(MonoTime from, MonoTime to) {
 }
 
 const lifecycle::PodRef* evicted_pod(const lifecycle::Effect& effect) {
-  if (const auto* mark = std::get_if<lifecycle::MarkPodDisrupted>(&effect)) return &mark->pod;
+  if (const auto* mark = std::get_if<lifecycle::MarkPodDisrupted>(&effect)) {
+    return mark->withdrawn ? nullptr : &mark->pod;
+  }
   if (const auto* deletion = std::get_if<lifecycle::DeletePod>(&effect)) return &deletion->pod;
   return nullptr;
 }

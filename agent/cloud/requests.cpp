@@ -99,9 +99,9 @@ ApiRequest mark_lost(const lifecycle::MarkPodLost& effect) {
 
 ApiRequest mark_disrupted(const lifecycle::MarkPodDisrupted& effect) {
   const json::object condition{{"type", sync::objects::condition_disruption_target},
-                               {"status", sync::objects::status_true},
+                               {"status", lifecycle::disruption_status(effect)},
                                {"reason", sync::objects::reason_taint_deletion},
-                               {"message", sync::objects::message_taint_deletion},
+                               {"message", lifecycle::disruption_message(effect)},
                                {"lastTransitionTime", format_rfc3339(effect.at)}};
   const json::object status{{"conditions", json::array{condition}}};
   return patch_pod_status(effect.pod, status);

@@ -201,7 +201,8 @@ void Controller::bind_unconfirmed(Effects& effects) {
 
 bool Controller::is_obsolete(const Effect& effect) const {
   const PodRef* pod = nullptr;
-  if (const auto* mark = std::get_if<MarkPodDisrupted>(&effect)) pod = &mark->pod;
+  const auto* mark = std::get_if<MarkPodDisrupted>(&effect);
+  if (mark != nullptr && !mark->withdrawn) pod = &mark->pod;
   if (const auto* eviction = std::get_if<EvictPod>(&effect)) pod = &eviction->pod;
   const auto* deletion = std::get_if<DeletePod>(&effect);
   if (deletion != nullptr && !deletion->forced) pod = &deletion->pod;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sync/lifecycle/taints.h"
+#include "sync/objects/names.h"
 
 namespace holdfast::sync::lifecycle {
 namespace {
@@ -30,6 +31,15 @@ control::EffectOrder order(const AskProvider& /*effect*/) { return {details, ""}
 control::EffectOrder order(const RecordEvent& /*effect*/) { return {reports, "", true}; }
 
 }  // namespace
+
+std::string_view disruption_status(const MarkPodDisrupted& effect) {
+  return effect.withdrawn ? objects::status_false : objects::status_true;
+}
+
+std::string_view disruption_message(const MarkPodDisrupted& effect) {
+  constexpr std::string_view stays = "Taint manager: the eviction was withdrawn";
+  return effect.withdrawn ? stays : objects::message_taint_deletion;
+}
 
 RecordEvent node_event(const NodeFacts& node, bool warning, std::string_view reason,
                        std::string message) {

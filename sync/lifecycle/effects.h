@@ -96,10 +96,12 @@ struct MarkPodLost {
   bool operator==(const MarkPodLost&) const = default;
 };
 
-// Add the condition DisruptionTarget, as a taint eviction writes it.
+// Add the condition DisruptionTarget, as a taint eviction writes it. `withdrawn`: set it to False,
+// because the pod stays after all.
 struct MarkPodDisrupted {
   PodRef pod;
   WallTime at{};
+  bool withdrawn = false;
   bool operator==(const MarkPodDisrupted&) const = default;
 };
 
@@ -109,6 +111,10 @@ struct DeadNode {
   std::string uid;
   bool operator==(const DeadNode&) const = default;
 };
+
+// The status and the message of the condition.
+[[nodiscard]] std::string_view disruption_status(const MarkPodDisrupted& effect);
+[[nodiscard]] std::string_view disruption_message(const MarkPodDisrupted& effect);
 
 // Delete the pod if it still has this uid, with its own grace period. `forced`: with grace period
 // 0, which does not wait for the kubelet of this node.

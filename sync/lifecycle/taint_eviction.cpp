@@ -30,7 +30,9 @@ Duration pause_of_refusal(const Options& options, int refusals) {
 
 // The pod of an effect that may belong to a taint eviction.
 const PodRef* pod_of(const Effect& effect) {
-  if (const auto* marking = std::get_if<MarkPodDisrupted>(&effect)) return &marking->pod;
+  if (const auto* marking = std::get_if<MarkPodDisrupted>(&effect)) {
+    return marking->withdrawn ? nullptr : &marking->pod;
+  }
   if (const auto* eviction = std::get_if<EvictPod>(&effect)) return &eviction->pod;
   const auto* deletion = std::get_if<DeletePod>(&effect);
   return deletion != nullptr && !deletion->forced ? &deletion->pod : nullptr;
@@ -89,16 +91,20 @@ Effects TaintEviction::set_pod(MonoTime now, WallTime wall, const PodFacts* befo
     effects = remove_pod(*before);
     before = nullptr;
   }
-  const auto eviction = evictions_.find(pod.key());
-  if (eviction != evictions_.end() && pod.disruption_marked) eviction->second.marked = true;
+  if (pod.disruption_marked) {
+    const auto eviction = evictions_.find(pod.key());
+    if (eviction != evictions_.end()) eviction->second.marked = true;
+    if (unwanted_marks_.erase(pod.uid) > 0) withdraw_mark(wall, pod, effects);
+  }
   const bool same = before != nullptr && before->tolerations == pod.tolerations &&
                     before->node == pod.node && (before->ended == pod.ended || !keeps(pod));
-  if (same) {
-    return effects;
-  }
+  if (same) return effects;
   const auto node = nodes_.find(pod.node);
-  if (node != nodes_.end() && !node->second.effective.empty()) {
+  if (node == nodes_.end()) return effects;
+  if (!node->second.effective.empty()) {
     evaluate(now, wall, pod, node->second.effective, effects);
+  } else if (before == nullptr && node->second.seen) {
+    withdraw_mark(wall, pod, effects);  // An earlier leader has left it.
   }
   return effects;
 }
@@ -106,6 +112,7 @@ Effects TaintEviction::set_pod(MonoTime now, WallTime wall, const PodFacts* befo
 Effects TaintEviction::remove_pod(const PodFacts& pod) {
   Effects effects;
   cancel(pod, effects);
+  unwanted_marks_.erase(pod.uid);
   return effects;
 }
 
@@ -137,8 +144,10 @@ Effects TaintEviction::settle(MonoTime now, const Effect& effect, const Outcome&
     finish(pod->key());
   } else if (outcome.ok()) {
     found->second.marked = true;
+    found->second.marking = false;
     act(now, {}, found->second, effects);
   } else {
+    found->second.marking = false;
     retry_later(now, *outcome.error, pod->key(), found->second);
   }
   return effects;
@@ -181,9 +190,10 @@ void TaintEviction::refresh(MonoTime now, WallTime wall, NodeTaints& node, const
   for (const PodFacts* pod : pods) {
     if (node.effective.empty()) {
       cancel(*pod, effects);
+      withdraw_mark(wall, *pod, effects);
       continue;
     }
-    if (postpones) postpone(now, *pod, node, effects);
+    if (postpones) postpone(now, wall, *pod, node, effects);
     evaluate(now, wall, *pod, node.effective, effects);
   }
 }
@@ -203,8 +213,8 @@ std::optional<MonoTime> TaintEviction::due(const PodFacts& pod, const NodeTaints
   return first;
 }
 
-void TaintEviction::postpone(MonoTime now, const PodFacts& pod, const NodeTaints& node,
-                             Effects& effects) {
+void TaintEviction::postpone(MonoTime now, WallTime wall, const PodFacts& pod,
+                             const NodeTaints& node, Effects& effects) {
   const std::string key = pod.key();
   const auto found = evictions_.find(key);
   if (found == evictions_.end()) return;
@@ -215,12 +225,17 @@ void TaintEviction::postpone(MonoTime now, const PodFacts& pod, const NodeTaints
   cancel(pod, effects);
   timers_.add(now, key, {now, *later});
   evictions_[key] = eviction_of(began, pod, node.effective);
+  withdraw_mark(wall, pod, effects);
 }
 
 void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
                              const std::vector<Taint>& taints, Effects& effects) {
-  if (keeps(pod)) return cancel(pod, effects);
   const std::string key = pod.key();
+  if (keeps(pod)) {
+    cancel(pod, effects);
+    withdraw_mark(wall, pod, effects);
+    return;
+  }
   const auto found = evictions_.find(key);
   const bool waits = timers_.find(key) != nullptr;
   // An eviction in progress continues. One that has failed several times starts again at once.
@@ -236,7 +251,9 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   }
   const auto stay = objects::shortest_toleration(*used);
   if (!stay) {
-    if (options_.endless_toleration_cancels) cancel(pod, effects);
+    if (!options_.endless_toleration_cancels) return;
+    cancel(pod, effects);
+    withdraw_mark(wall, pod, effects);
   } else if (found != evictions_.end() || lingering_.contains(key)) {
     return;  // As upstream, a running timer is not changed.
   } else if (*stay == Duration::zero()) {
@@ -244,6 +261,7 @@ void TaintEviction::evaluate(MonoTime now, WallTime wall, const PodFacts& pod,
   } else {
     timers_.add(now, key, {now, now + *stay});
     evictions_[key] = eviction_of(now, pod, taints);
+    withdraw_mark(wall, pod, effects);
   }
 }
 
@@ -260,7 +278,22 @@ void TaintEviction::cancel(const PodFacts& pod, Effects& effects) {
   if (timers_.cancel(key)) {
     effects.emplace_back(eviction_event(ref_of(pod), "Cancelling deletion of"));
   }
+  const auto found = evictions_.find(key);
+  if (found != evictions_.end() && found->second.marking) unwanted_marks_.insert(pod.uid);
   drop(key);
+}
+
+void TaintEviction::withdraw_mark(WallTime wall, const PodFacts& pod, Effects& effects) const {
+  const bool stays = pod.disruption_marked && !pod.terminating && !pod.ended;
+  if (stays && options_.disruption_condition) {
+    effects.emplace_back(MarkPodDisrupted{ref_of(pod), wall, true});
+  }
+}
+
+bool TaintEviction::is_evicting(const PodFacts& pod) const {
+  const auto found = evictions_.find(pod.key());
+  return found != evictions_.end() && found->second.pod.uid == pod.uid &&
+         timers_.find(pod.key()) == nullptr;
 }
 
 TaintEviction::Eviction TaintEviction::eviction_of(MonoTime began, const PodFacts& pod,
@@ -278,6 +311,7 @@ TaintEviction::Eviction TaintEviction::eviction_of(MonoTime began, const PodFact
 void TaintEviction::start(MonoTime now, WallTime wall, Eviction eviction, Effects& effects) {
   const bool ends = eviction.asks && options_.eviction_deadline > Duration::zero();
   if (ends) eviction.deadline = now + options_.eviction_deadline;
+  unwanted_marks_.erase(eviction.pod.uid);
   if (!eviction.is_going)
     effects.emplace_back(eviction_event(eviction.pod, "Marking for deletion"));
   act(now, wall, eviction, effects);
@@ -285,13 +319,13 @@ void TaintEviction::start(MonoTime now, WallTime wall, Eviction eviction, Effect
   evictions_[key] = std::move(eviction);
 }
 
-void TaintEviction::act(MonoTime now, WallTime wall, const Eviction& eviction,
-                        Effects& effects) const {
+void TaintEviction::act(MonoTime now, WallTime wall, Eviction& eviction, Effects& effects) {
   if (eviction.asks && now < eviction.deadline) {
     effects.emplace_back(EvictPod{eviction.pod});
   } else if (eviction.marked) {
     effects.emplace_back(DeletePod{eviction.pod});
   } else {
+    eviction.marking = true;
     effects.emplace_back(MarkPodDisrupted{eviction.pod, wall});
   }
 }
@@ -321,10 +355,7 @@ void TaintEviction::retry_later(MonoTime now, Errc error, const std::string& key
 
 bool TaintEviction::spares(const PodFacts& pod) const {
   const auto node = nodes_.find(pod.node);
-  if (node == nodes_.end() || !node->second.withheld) return false;
-  const auto found = evictions_.find(pod.key());
-  return found == evictions_.end() || found->second.pod.uid != pod.uid ||
-         timers_.find(pod.key()) != nullptr;
+  return node != nodes_.end() && node->second.withheld && !is_evicting(pod);
 }
 
 void TaintEviction::check_invariants() const {

@@ -94,6 +94,7 @@ class TaintEviction {
     MonoTime began;         // when the pod's timer was started, or the eviction if it had none
     bool is_going = false;  // somebody has deleted it already, perhaps an earlier leader
     bool marked = false;    // DisruptionTarget is written, or is not to be written
+    bool marking = false;   // MarkPodDisrupted was requested; its outcome is not known yet
     bool asks = false;      // use the eviction API until `deadline`
     int failures = 0;
     int refusals = 0;                     // by a PodDisruptionBudget
@@ -103,7 +104,8 @@ class TaintEviction {
 
   void refresh(MonoTime now, WallTime wall, NodeTaints& node, const Pods& pods, Effects& effects);
   // Gives a pod that is to go the time for which it tolerates the taints that are left.
-  void postpone(MonoTime now, const PodFacts& pod, const NodeTaints& node, Effects& effects);
+  void postpone(MonoTime now, WallTime wall, const PodFacts& pod, const NodeTaints& node,
+                Effects& effects);
   // When the pod must go because of these taints; nothing if it tolerates all for ever, or one of
   // them not at all.
   [[nodiscard]] std::optional<MonoTime> due(const PodFacts& pod, const NodeTaints& node,
@@ -113,10 +115,13 @@ class TaintEviction {
   // Whether the pod stays because it has ended. Upstream evicts such pods, too.
   [[nodiscard]] bool keeps(const PodFacts& pod) const;
   void cancel(const PodFacts& pod, Effects& effects);
+  // The pod is not evicted now. If it has the mark of an eviction all the same, takes it back.
+  void withdraw_mark(WallTime wall, const PodFacts& pod, Effects& effects) const;
+  [[nodiscard]] bool is_evicting(const PodFacts& pod) const;
   [[nodiscard]] Eviction eviction_of(MonoTime began, const PodFacts& pod,
                                      const std::vector<Taint>& taints) const;
   void start(MonoTime now, WallTime wall, Eviction eviction, Effects& effects);
-  void act(MonoTime now, WallTime wall, const Eviction& eviction, Effects& effects) const;
+  static void act(MonoTime now, WallTime wall, Eviction& eviction, Effects& effects);
   void finish(const std::string& key);
   void drop(const std::string& key);
   void retry_later(MonoTime now, Errc error, const std::string& key, Eviction& eviction);
@@ -126,6 +131,8 @@ class TaintEviction {
   pacing::TimedQueue timers_;
   std::unordered_map<std::string, Eviction> evictions_;  // by pod key; timed or in progress
   std::set<std::pair<MonoTime, std::string>> retries_;
+  // By uid: MarkPodDisrupted was under way when the eviction was withdrawn.
+  std::unordered_set<std::string> unwanted_marks_;
   std::unordered_set<std::string> lingering_;  // see Options::finished_evictions_linger
 };
 

@@ -141,9 +141,9 @@ Outcome EffectPerformer::mark_disrupted(const lifecycle::MarkPodDisrupted& effec
   if (const auto error = ask_pod("patch", "status", effect.pod)) return {error, {}};
   json::object pod = *server_.find_object("Pod", effect.pod.namespace_name, effect.pod.name);
   const json::object condition{{"type", std::string(sync::objects::condition_disruption_target)},
-                               {"status", "True"},
+                               {"status", lifecycle::disruption_status(effect)},
                                {"reason", std::string(sync::objects::reason_taint_deletion)},
-                               {"message", std::string(sync::objects::message_taint_deletion)},
+                               {"message", lifecycle::disruption_message(effect)},
                                {"lastTransitionTime", format_rfc3339(effect.at)}};
   set_condition(conditions_of(pod), condition);
   server_.store(std::move(pod));

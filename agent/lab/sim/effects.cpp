@@ -136,9 +136,9 @@ lifecycle::Outcome EffectPerformer::perform_one(const lifecycle::MarkPodDisrupte
       effect.pod.key(), effect.pod.uid, Actor::lifecycle, [&effect](sync::Pod& pod) {
         auto& target =
             condition_of(pod.status.conditions, sync::objects::condition_disruption_target);
-        target.status = sync::objects::status_true;
+        target.status = lifecycle::disruption_status(effect);
         target.reason = sync::objects::reason_taint_deletion;
-        target.message = sync::objects::message_taint_deletion;
+        target.message = lifecycle::disruption_message(effect);
         target.last_transition_time = effect.at;
         return true;
       }));

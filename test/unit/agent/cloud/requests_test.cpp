@@ -76,6 +76,13 @@ TEST(CloudRequests, NameWhatTheyWriteAndWhatMustNotHaveChanged) {
        R"("message":"Taint manager: deleting due to NoExecute taint",)"
        R"("lastTransitionTime":"2015-01-01T12:00:00Z"}]}})" +
            strategic},
+      {mark_disrupted({pod, noon, true}),
+       "PATCH /api/v1/namespaces/ns/pods/p/status "
+       R"({"metadata":{"uid":"uid-p"},"status":{"conditions":[{"type":"DisruptionTarget",)"
+       R"("status":"False","reason":"DeletionByTaintManager",)"
+       R"("message":"Taint manager: the eviction was withdrawn",)"
+       R"("lastTransitionTime":"2015-01-01T12:00:00Z"}]}})" +
+           strategic},
       {delete_pod({pod}),
        "DELETE /api/v1/namespaces/ns/pods/p "
        R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-p"}})"},

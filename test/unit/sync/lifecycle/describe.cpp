@@ -35,7 +35,9 @@ std::string text(const EvictPods& effect) {
 
 std::string text(const MarkPodNotReady& effect) { return "mark " + effect.pod.key(); }
 std::string text(const MarkPodLost& effect) { return "lost " + effect.pod.key(); }
-std::string text(const MarkPodDisrupted& effect) { return "disrupt " + effect.pod.key(); }
+std::string text(const MarkPodDisrupted& effect) {
+  return (effect.withdrawn ? "stays " : "disrupt ") + effect.pod.key();
+}
 std::string text(const DeletePod& effect) {
   return std::string(effect.forced ? "force-delete " : "delete ") + effect.pod.key() + " " +
          effect.pod.uid;

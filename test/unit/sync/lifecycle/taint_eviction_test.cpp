@@ -251,6 +251,53 @@ TEST(TaintEviction, WithholdingEndsTheClockStartsAnew) {
             (pacing::TimedQueue::Entry{start + 1h, start + 1h + 60s}));
 }
 
+TEST(TaintEviction, AnEvictionThatIsWithdrawnLeavesNoMark) {
+  const MarkPodDisrupted marking{{"default", "p", "uid-p"}, wall};
+  const Lines stays{"stays default/p"};
+  const std::string lost(objects::taint_unreachable);
+  const PodFacts pod = tolerating({});
+  PodFacts marked = pod;
+  marked.disruption_marked = true;
+  {  // The deletion fails, and the taint goes.
+    TaintEviction eviction{Options{}};
+    (void)eviction.set_node(start, wall, tainted_node({"x"}), {&pod});
+    (void)eviction.settle(start, marking, {});
+    EXPECT_EQ(eviction.set_pod(start, wall, &pod, marked), Effects{});
+    (void)eviction.settle(start, deletion, {Errc::unavailable, {}});
+    const Effects follows = eviction.set_node(start + 1s, wall, tainted_node({}), {&marked});
+    EXPECT_EQ(describe(follows), stays);
+    EXPECT_EQ(eviction.settle(start + 1s, follows.front(), {}), Effects{});
+    EXPECT_EQ(eviction.set_pod(start + 1s, wall, &marked, marked), Effects{}) << "once";
+  }
+  {  // The node becomes autonomous.
+    TaintEviction eviction{Options{}};
+    (void)eviction.set_node(start, wall, tainted_node({lost}), {&marked});
+    EXPECT_EQ(describe(eviction.withhold(start, wall, "a", true, {&marked})), stays);
+  }
+  {  // The mark is on its way when the taint goes.
+    TaintEviction eviction{Options{}};
+    (void)eviction.set_node(start, wall, tainted_node({"x"}), {&pod});
+    EXPECT_EQ(eviction.set_node(start, wall, tainted_node({}), {&pod}), Effects{});
+    EXPECT_EQ(eviction.settle(start, marking, {}), Effects{});
+    EXPECT_EQ(describe(eviction.set_pod(start, wall, &pod, marked)), stays);
+  }
+  {  // A new leader finds the mark of the last one.
+    TaintEviction eviction{Options{}};
+    EXPECT_EQ(eviction.set_pod(start, wall, nullptr, marked), Effects{}) << "the node is not known";
+    EXPECT_EQ(describe(eviction.set_node(start, wall, tainted_node({}), {&marked})), stays);
+    TaintEviction goes_on{Options{}};
+    EXPECT_EQ(describe(goes_on.set_node(start, wall, tainted_node({"x"}), {&marked})),
+              (Lines{told, gone}));
+  }
+  for (const auto change : {+[](PodFacts& each) { each.terminating = true; },
+                            +[](PodFacts& each) { each.ended = true; }}) {
+    PodFacts going = marked;
+    change(going);
+    TaintEviction eviction{Options{}};
+    EXPECT_EQ(eviction.set_node(start, wall, tainted_node({}), {&going}), Effects{});
+  }
+}
+
 TEST(TaintEviction, ABillionSecondsAreWaitedFor) {
   TaintEviction eviction(without_condition());
   const PodFacts pod = tolerating({make_toleration("x", 1'000'000'000)});
