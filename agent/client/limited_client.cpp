@@ -23,6 +23,13 @@ bool is_healthy(const http::Response& response) {
   return response.status < 500;
 }
 
+// Authorizers say "User "u" cannot list resource "pods" in API group ..."; a namespace that ends, a
+// quota or an admission plug-in says something else.
+bool lacks_right(const http::Response& response) {
+  return response.status == 403 && response.body.find(" cannot ") != std::string::npos &&
+         response.body.find(" resource ") != std::string::npos;
+}
+
 }  // namespace
 
 void add_options(config::Options& options, RequestLimits& limits) {
@@ -64,10 +71,13 @@ asio::awaitable<void> LimitedClient::take_turn() {
 asio::awaitable<Result<http::Response>> LimitedClient::send_now(ApiRequest request, bool streamed,
                                                                 MonoTime deadline) {
   const http::Method method = request.method;
+  const std::string target = request.target;
   auto response = co_await client_.send(std::move(request), streamed, deadline);
   observer_({.method = method,
+             .target = target,
              .status = response ? response->status : 0,
-             .is_healthy = response && is_healthy(*response)});
+             .is_healthy = response && is_healthy(*response),
+             .lacks_right = response && lacks_right(*response)});
   if (!response) co_return response;
   if (const auto pause = pause_of(*response, limits_.retry)) {
     log_warn("API server asks for a pause", {{"duration", format_duration(*pause)}});

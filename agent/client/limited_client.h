@@ -8,6 +8,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "agent/client/api_client.h"
 #include "platform/config/options.h"
@@ -53,8 +54,10 @@ class LimitedClient final : public ApiCaller {
  public:
   struct Observation {
     http::Method method;
-    int status;       // 0: there was no answer
-    bool is_healthy;  // the server did its work; not so for no answer, a 5xx or an overload's 429
+    std::string_view target;  // the path with its query; valid during the call
+    int status;               // 0: there was no answer
+    bool is_healthy;   // the server did its work; not so for no answer, a 5xx or an overload's 429
+    bool lacks_right;  // a 403 because of missing rights, not because of the object
   };
 
   // Called after every request.

@@ -102,6 +102,7 @@ CloudService::CloudService(asio::any_io_executor executor, const CloudSettings& 
       contact_changed_(executor),
       controller_(plan_.rules, plan_.enabled),
       metrics_(clients_.rules->access().server.text(), plan_.rules, controller_, clock),
+      missing_rights_(clock),
       leader_(make_leader(executor, plan_, settings_.leader, *clients_.election, clock, random_,
                           {[this] { start_if_ready(); },
                            [this](const std::string& why) { lost_leadership(why); }})),
@@ -211,6 +212,9 @@ asio::awaitable<lifecycle::Outcome> CloudService::perform(lifecycle::Effect effe
 
 void CloudService::requested(const LimitedClient::Observation& request) {
   metrics_.requested(request.method, request.status);
+  if (request.lacks_right) {
+    missing_rights_.refused(http::to_string(request.method), request.target);
+  }
   request.is_healthy ? note_answer() : note_failure();
 }
 

@@ -19,6 +19,7 @@
 #include "agent/cloud/leader.h"
 #include "agent/cloud/lifecycle_runner.h"
 #include "agent/cloud/memory_limit.h"
+#include "agent/cloud/missing_rights.h"
 #include "agent/cloud/provider.h"
 #include "agent/cloud/scheduler/scheduler_service.h"
 #include "agent/cloud/settings.h"
@@ -95,6 +96,7 @@ class CloudService final : public proc::Service, public ListWatchSource, public 
   loop::Event contact_changed_;
   sync::lifecycle::Controller controller_;
   CloudMetrics metrics_;
+  MissingRights missing_rights_;
   AlwaysPermitted always_;
   std::unique_ptr<Leader> leader_;  // null: no election
   LimitedClient limited_;

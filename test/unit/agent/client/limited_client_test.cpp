@@ -55,6 +55,9 @@ class LimitedClientFixture : public WritePermit {
                                              [this](const LimitedClient::Observation& request) {
                                                statuses.push_back(request.status);
                                                healthy.push_back(request.is_healthy);
+                                               if (request.lacks_right) {
+                                                 refused.emplace_back(request.target);
+                                               }
                                              });
   }
 
@@ -82,6 +85,7 @@ class LimitedClientFixture : public WritePermit {
   std::vector<MonoTime> asked_at;
   std::vector<int> statuses;
   std::vector<bool> healthy;
+  std::vector<std::string> refused;  // the targets for which a right is missing
   std::vector<std::string> results;
   std::vector<MonoTime> ended_at;
 
@@ -193,6 +197,25 @@ TEST_F(Limited, AServerThatShedsLoadIsNotHealthy) {
     EXPECT_TRUE(time.run_until(20s, [&] { return fixture.results.size() == n; }));
   }
   EXPECT_EQ(fixture.healthy, expected);
+}
+
+TEST_F(Limited, AMissingRightIsToldFromOtherRefusals) {
+  const auto forbidden = [](const std::string& message) {
+    return http::Response{.status = 403, .body = R"({"message":")" + message + "\"}"};
+  };
+  fixture.answers = {
+      forbidden("things is forbidden: unable to create new content in namespace a because it is "
+                "being terminated"),
+      forbidden("pods p is forbidden: exceeded quota: q, requested: pods=1"),
+      forbidden("things is forbidden: User x cannot list resource things in API group e.com at the "
+                "cluster scope"),
+      {.status = 401, .body = "User x cannot list resource things"}};
+  for (std::size_t done = 1; done <= 4; ++done) {
+    call();
+    ASSERT_TRUE(time.run_until(10s, [&] { return fixture.results.size() == done; }));
+    EXPECT_EQ(fixture.refused.size(), done < 3 ? 0u : 1u) << done;
+  }
+  EXPECT_EQ(fixture.refused, std::vector<std::string>{"/a"});
 }
 
 }  // namespace

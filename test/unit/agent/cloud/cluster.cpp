@@ -95,7 +95,8 @@ asio::awaitable<http::Response> FaultyProxy::answer(const http::Request& request
   while (state_ == State::black_hole) co_await changed_.wait();
   if (state_ == State::overloaded) co_return http::Response{.status = 429, .body = "busy"};
   if (!forbidden.empty() && asked.back().starts_with(forbidden)) {
-    const auto refused = sync::wire::status::forbidden({"", "things"}, "", "not for you");
+    const auto refused = sync::wire::status::forbidden(
+        {"", "things"}, "", R"(User "holdfast" cannot do this with resource "things")");
     co_return http::Response{.status = refused.code,
                              .headers = {{"Content-Type", "application/json"}},
                              .body = refused.body()};

@@ -9,14 +9,17 @@
 #include <set>
 
 #include "agent/cloud/cloud_service.h"
+#include "agent/cloud/missing_rights.h"
 #include "agent/lab/apiserver/apiserver.h"
 #include "platform/http/server.h"
 #include "platform/loop/timer.h"
+#include "platform/text.h"
 #include "sync/lifecycle/taints.h"
 #include "sync/objects/names.h"
 #include "sync/objects/request_info.h"
 #include "test/support/run.h"
 #include "test/support/scratch_dir.h"
+#include "test/support/virtual_time.h"
 
 namespace holdfast::agent {
 namespace {
@@ -289,6 +292,55 @@ TEST(Rbac, TheCommonFileHasNoFeaturesRights) {
     EXPECT_TRUE(groups.contains(right.group)) << right.text();
     EXPECT_NE(right.name, "holdfast-scheduler");
   }
+}
+
+// A warning about a missing right names the file that grants it.
+TEST(Rbac, TheFileThatGrantsARightIsKnown) {
+  const std::string folder = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s/";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const std::string name = file.path().filename().string();
+    std::set<Right> rights;
+    if (name.starts_with("cloud-rbac")) add_rights_of(file.path().string(), rights);
+    for (const Right& right : rights) {
+      const std::string known = files_granting(right.verb, right.group, right.resource);
+      EXPECT_NE((" " + known + " ").find(" " + name + " "), std::string::npos)
+          << right.text() << ": " << known;
+      const auto granted = split(known, ' ');
+      for (const std::string_view each : granted) {
+        std::set<Right> others;
+        if (each != "or") add_rights_of(folder + std::string(each), others);
+        const bool has = std::any_of(others.begin(), others.end(), [&right](const Right& other) {
+          return other.verb == right.verb && other.group == right.group &&
+                 other.resource == right.resource;
+        });
+        EXPECT_TRUE(each == "or" || has) << each << " does not grant " << right.text();
+      }
+    }
+  }
+  EXPECT_EQ(files_granting("delete", "", "pods"),
+            "cloud-rbac-taint-eviction.yaml or cloud-rbac-scheduler.yaml");
+  EXPECT_EQ(files_granting("delete", "", "secrets"), "");
+}
+
+TEST(Rbac, AMissingRightIsToldOnceAnHour) {
+  test::VirtualTime time;
+  MissingRights rights(time.clock());
+  const auto refuse = [&rights] {
+    rights.refused("DELETE", "/api/v1/namespaces/a/pods/p");
+    rights.refused("DELETE", "/api/v1/namespaces/b/pods/q");
+    rights.refused("PATCH", "/api/v1/namespaces/b/pods/q/status");
+    rights.refused("GET", "/api/v1/pods?watch=true&resourceVersion=5");
+    rights.refused("GET", "/healthz");
+    rights.refused("GET", "/api/v1/%zz");
+  };
+  refuse();
+  EXPECT_EQ(rights.warnings(), 3u);
+  time.run(59min);
+  refuse();
+  EXPECT_EQ(rights.warnings(), 3u);
+  time.run(2min);
+  refuse();
+  EXPECT_EQ(rights.warnings(), 6u);
 }
 
 }  // namespace

@@ -262,7 +262,7 @@ TEST(Scheduling, ARefusedListIsNamedWithItsReason) {
   const std::string body = (*fixture.replica)->endpoints().answer(request).body;
   EXPECT_NE(
       body.find("[-]caches failed: never received in full: poddisruptionbudgets (403 things is "
-                "forbidden: not for you)\n"),
+                "forbidden: User \"holdfast\" cannot do this with resource \"things\")\n"),
       std::string::npos)
       << body;
 }
