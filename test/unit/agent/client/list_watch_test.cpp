@@ -2,6 +2,7 @@
 
 #include "agent/client/list_watch.h"
 
+#include "platform/query.h"
 #include "sync/wire/protobuf/cursor.h"
 #include "sync/wire/protobuf/envelope.h"
 #include "sync/wire/protobuf/frames.h"
@@ -171,6 +172,71 @@ TEST(ListWatch, AWatchThatBreaksGoesOnAndOneThatIsGoneListsAgain) {
     EXPECT_NE(asked[4].find("resourceVersion=20"), std::string::npos) << asked[4];
     EXPECT_TRUE(asked[5].starts_with("list ")) << "after an unreadable event the state is unknown";
     EXPECT_EQ(bench.notes.lines, (Lines{"replace 7 Pod", "ADDED " + pod("8"), "replace 20 Pod"}));
+  });
+}
+
+// An API server after a restart, before etcd's compaction: its watches begin at its newest version,
+// and it still has older states for lists that want exactly one.
+struct RestartedServer final : ListWatchSource {
+  static constexpr int newest = 20;
+
+  explicit RestartedServer(asio::any_io_executor where) : executor(where), changed(where) {}
+
+  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
+    asked.push_back(request.target);
+    changed.notify_all();
+    const Query query = Query::parse(request.target.substr(request.target.find('?') + 1)).value();
+    const std::string version(query.get("resourceVersion"));
+    const int number = version.empty() ? newest : std::stoi(version);
+    http::Response response;
+    if (streamed) {
+      std::deque<std::string> pieces;
+      if (number < newest) {
+        pieces.push_back(event("ERROR", R"({"kind":"Status","status":"Failure","code":410,)"
+                                        R"("reason":"Expired","message":"too old"})"));
+      }
+      response.stream = std::make_shared<Pieces>(executor, std::move(pieces), Pieces::End::waits);
+      co_return response;
+    }
+    const std::string_view match = query.get("resourceVersionMatch");
+    const bool is_exact = match == "Exact" || (match.empty() && query.has("limit") && number > 0);
+    const std::string at = std::to_string(is_exact ? number : newest);
+    response.body = R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":")" + at +
+                    R"("},"items":[)" + pod(at) + "]}";
+    co_return response;
+  }
+
+  asio::any_io_executor executor;
+  loop::Event changed;
+  Lines asked;
+};
+
+asio::awaitable<void> resume_after_restart(ListWatchSink& sink, bool by_page) {
+  const auto executor = co_await asio::this_coro::executor;
+  const Clock& clock = loop::clock_of(executor);
+  RestartedServer server(executor);
+  Random random{1};
+  loop::Tasks tasks(executor);
+  ListWatchTarget target{.path = "/api/v1/pods", .resume_from = "10"};
+  target.reflector.by_page = by_page;
+  target.reflector.short_watch = 0s;
+  target.reflector.backoff = {.initial = 1ms, .most = 2ms};
+  tasks.spawn("list-watch", run_list_watch(target, server, sink, clock, random));
+  while (server.asked.size() < 3) co_await server.changed.wait();
+  co_await loop::wait_for(1s);
+  tasks.cancel();
+  co_await tasks.join();
+  EXPECT_EQ(server.asked.size(), 3u) << "a watch that is refused, a list, a watch";
+}
+
+TEST(ListWatch, AfterARestartOfTheServerItSeesTheNewestState) {
+  test::run([](asio::io_context&) -> asio::awaitable<void> {
+    Notes notes;
+    co_await resume_after_restart(notes, false);
+    EXPECT_EQ(notes.lines, Lines{"replace 20 Pod " + pod("20")});
+    Pages pages;
+    co_await resume_after_restart(pages, true);
+    EXPECT_EQ(pages.lines, (Lines{"first 1", "end 20"}));
   });
 }
 
