@@ -70,6 +70,8 @@ def fields_of(model, found):
                      f"{number}& m, {found.struct}& t) {{\n")
         lines += [fields_line(model, field) for field in found.members if field.inside == number]
         lines.append("}\n\n")
+    if not found.members:
+        return f"template <class F>\nvoid fields(F&, const messages::{found.name}&, {found.struct}&) {{}}\n\n"
     lines.append(f"template <class F>\nvoid fields(F& f, const messages::{found.name}& m, "
                  f"{found.struct}& t) {{\n")
     lines += [f"  f.embedded({number}, m.inside{number}(), t);\n"

@@ -105,10 +105,10 @@ TEST(Codec, PodsComeBackByteForByte) {
 
 TEST(Codec, UntouchedCanBeDropped) {
   const std::string_view pod =
-      R"({"metadata":{"name":"p","managedFields":[1],"other":2},"spec":{"volumes":[]}})";
+      R"({"metadata":{"name":"p","managedFields":[1],"other":2},"spec":{"hostAliases":[]}})";
   EXPECT_EQ(through<Pod>(pod, {.keep_managed_fields = false}),
             R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","creationTimestamp":null,)"
-            R"("other":2},"spec":{"containers":[],"volumes":[]},"status":{}})");
+            R"("other":2},"spec":{"containers":[],"hostAliases":[]},"status":{}})");
   EXPECT_EQ(through<Pod>(pod, {.keep_untouched = false}),
             R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","creationTimestamp":null},)"
             R"("spec":{"containers":[]},"status":{}})");
@@ -213,7 +213,7 @@ TEST(Codec, ManyFitInMemory) {
   EXPECT_LE(sizeof(Taint), 128u);
   EXPECT_LE(sizeof(ObjectMeta), 352u);
   EXPECT_LE(sizeof(Node), 1200u);
-  EXPECT_LE(sizeof(Pod), 1200u);
+  EXPECT_LE(sizeof(Pod), 1224u);
 }
 
 // A decoded item needs hundreds of bytes, so their number is limited.

@@ -136,7 +136,15 @@ TEST(DecodeProtobuf, EveryFieldOfALeaseArrives) {
 }
 
 constexpr std::string_view pod_spec_text = R"("spec": {
-  "volumes": [{"name": "v", "emptyDir": {}}],
+  "volumes": [{"name": "v", "emptyDir": {}}, {"name": "e", "ephemeral": {}},
+    {"name": "c", "persistentVolumeClaim": {"claimName": "c", "readOnly": true}},
+    {"name": "g", "gcePersistentDisk": {"pdName": "d", "readOnly": true, "partition": 1}},
+    {"name": "a", "awsElasticBlockStore": {"volumeID": "d", "readOnly": false}},
+    {"name": "i", "iscsi": {"targetPortal": "p", "iqn": "q", "lun": 1, "readOnly": true}},
+    {"name": "r", "rbd": {"monitors": ["m", "n"], "image": "i", "pool": "p"}}],
+  "resourceClaims": [{"name": "gpu", "resourceClaimName": "g"}, {"name": "nic"}],
+  "resources": {"requests": {"cpu": "2"}, "limits": {"memory": "1Gi"}},
+  "schedulingGroup": {"podGroupName": "g"},
   "initContainers": [{"name": "i", "restartPolicy": "Always"}],
   "containers": [{"name": "c", "image": "i", "command": ["a", ""], "args": ["b"],
     "workingDir": "/", "imagePullPolicy": "Never", "tty": true,
@@ -164,12 +172,14 @@ TEST(DecodeProtobuf, EveryFieldOfAPodArrives) {
     "phase": "Running", "message": "m", "reason": "r", "nominatedNodeName": "n",
     "hostIP": "1.1.1.1", "podIP": "2.2.2.2", "podIPs": [{"ip": "2.2.2.2"}, {"ip": "::2"}],
     "startTime": "2024-01-01T00:00:00Z", "qosClass": "Burstable",
+    "allocatedResources": {"cpu": "2"}, "resources": {"requests": {"cpu": "3"}},
     "conditions": [{"type": "Ready", "status": "True", "lastProbeTime": null,
       "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "r", "message": "m"}],
     "initContainerStatuses": [{"name": "i", "ready": true, "restartCount": 0, "image": "",
       "imageID": "", "state": {"waiting": {"reason": "w", "message": "m"}}, "lastState": {}}],
     "containerStatuses": [{"name": "c", "ready": false, "restartCount": 2, "image": "i",
       "imageID": "id", "containerID": "cid", "started": false,
+      "allocatedResources": {"cpu": "1"}, "resources": {"requests": {"cpu": "1500m"}},
       "state": {"running": {"startedAt": "2024-01-01T00:00:00Z"}},
       "lastState": {"terminated": {"exitCode": 137, "signal": 9, "reason": "r", "message": "m",
         "startedAt": "2024-01-01T00:00:00Z", "finishedAt": null, "containerID": "old"}}}]})"));
