@@ -19,6 +19,8 @@ inline constexpr std::string_view plugin_gates = "SchedulingGates";
 inline constexpr std::string_view plugin_preemption = "DefaultPreemption";
 inline constexpr std::string_view plugin_extender = "Extender";
 inline constexpr std::string_view plugin_contact = "NodeContact";  // ours
+inline constexpr std::string_view plugin_dynamic_resources = "DynamicResources";
+inline constexpr std::string_view plugin_gang = "GangScheduling";
 inline constexpr std::string_view plugin_memory_pressure = "CheckNodeMemoryPressure";
 inline constexpr std::string_view plugin_disk_pressure = "CheckNodeDiskPressure";
 

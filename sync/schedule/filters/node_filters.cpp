@@ -167,6 +167,8 @@ std::vector<Plugin> plugins(const PluginOptions& options) {
   all.push_back(node_resources_fit(options.fit));
   all.push_back(pod_topology_spread());
   all.push_back(inter_pod_affinity());
+  all.push_back(dynamic_resources());
+  all.push_back(gang_scheduling());
   if (options.pressure_predicates) {
     all.push_back(memory_pressure());
     all.push_back(disk_pressure());

@@ -40,6 +40,10 @@ struct PluginOptions {
 [[nodiscard]] Plugin inter_pod_affinity();
 // Topology spread constraints with DoNotSchedule.
 [[nodiscard]] Plugin pod_topology_spread();
+// Both reject every pod that uses dynamic resource allocation, or scheduling as a group, because
+// the scheduler supports neither.
+[[nodiscard]] Plugin dynamic_resources();
+[[nodiscard]] Plugin gang_scheduling();
 // The historic predicates CheckNodeMemoryPressure and CheckNodeDiskPressure. `code` is the code of
 // the rejection; the default is unresolvable, because evicting pods does not end the condition.
 [[nodiscard]] Plugin memory_pressure(Code code = Code::unresolvable);
