@@ -73,7 +73,7 @@ PodRef view_of(std::shared_ptr<const Pod> pod, Symbols& symbols) {
   view->pod = std::move(pod);
   view->priority = view->pod->spec.priority.value_or(0);
   view->started = view->pod->status.start_time;
-  auto requests = read_requests(view->pod->spec, symbols);
+  auto requests = read_requests(*view->pod, symbols);
   if (requests) {
     view->requests = std::move(*requests);
   } else {

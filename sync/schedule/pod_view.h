@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sync/schedule/affinity_term.h"
-#include "sync/schedule/resources.h"
+#include "sync/schedule/requests.h"
 
 namespace holdfast::sync::schedule {
 

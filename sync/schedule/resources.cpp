@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::int64_t amount_max = std::int64_t{1} << 52;
 
-// Upstream's DefaultMilliCPURequest and DefaultMemoryRequest.
-constexpr std::int64_t scored_cpu_default = 100;
-constexpr std::int64_t scored_memory_default = 200LL * 1024 * 1024;
-
 std::int64_t cut(std::int64_t amount) { return std::clamp<std::int64_t>(amount, 0, amount_max); }
 
 bool is_scalar(std::string_view name) {
@@ -36,34 +32,6 @@ Result<std::int64_t> parse_amount(const std::string& name, const std::string& te
   const auto quantity = objects::Quantity::parse(text);
   if (!quantity) return fail(name, quantity.error());
   return cut(name == "cpu" ? quantity->milli_value() : quantity->value());
-}
-
-// A container's requests, and its requests for scores.
-struct Asked {
-  Resources real;
-  std::int64_t scored_cpu = 0;
-  std::int64_t scored_memory = 0;
-
-  void add(const Asked& other) {
-    real.add(other.real);
-    scored_cpu += other.scored_cpu;
-    scored_memory += other.scored_memory;
-  }
-  void raise(const Asked& other) {
-    real.raise(other.real);
-    scored_cpu = std::max(scored_cpu, other.scored_cpu);
-    scored_memory = std::max(scored_memory, other.scored_memory);
-  }
-};
-
-Result<Asked> asked_by(const Container& container, const std::string& path, Symbols& symbols) {
-  auto real = read_resources(container.resources.requests, symbols);
-  if (!real) return fail(path + ".resources.requests", real.error());
-  Asked asked{std::move(*real), 0, 0};
-  const StringMap& requests = container.resources.requests;
-  asked.scored_cpu = requests.has("cpu") ? asked.real.milli_cpu : scored_cpu_default;
-  asked.scored_memory = requests.has("memory") ? asked.real.memory : scored_memory_default;
-  return asked;
 }
 
 }  // namespace
@@ -100,6 +68,10 @@ void Resources::raise(const Resources& other) {
   }
 }
 
+void Resources::set_scalar(Symbols::Id resource, std::int64_t amount) {
+  amount_of(scalars, resource) = amount;
+}
+
 std::int64_t Resources::scalar(Symbols::Id resource) const {
   for (const Scalar& scalar : scalars) {
     if (scalar.resource == resource) return scalar.amount;
@@ -130,35 +102,6 @@ Result<std::int64_t> read_amount(const StringMap& list, std::string_view resourc
   const std::string* text = list.find(resource);
   if (text == nullptr) return 0;
   return parse_amount(std::string(resource), *text);
-}
-
-Result<PodRequests> read_requests(const PodSpec& spec, Symbols& symbols) {
-  Asked running;
-  for (std::size_t i = 0; i < spec.containers.size(); ++i) {
-    const std::string path = "spec.containers[" + std::to_string(i) + "]";
-    TRY(const Asked asked, asked_by(spec.containers[i], path, symbols));
-    running.add(asked);
-  }
-  // Init containers run one after the other, beside the sidecars that precede them.
-  Asked sidecars;
-  Asked peak;
-  for (std::size_t i = 0; i < spec.init_containers.size(); ++i) {
-    const std::string path = "spec.initContainers[" + std::to_string(i) + "]";
-    TRY(Asked asked, asked_by(spec.init_containers[i], path, symbols));
-    if (spec.init_containers[i].restart_policy == "Always") {
-      sidecars.add(asked);
-      peak.raise(sidecars);
-    } else {
-      asked.add(sidecars);
-      peak.raise(asked);
-    }
-  }
-  running.add(sidecars);
-  running.raise(peak);
-  const auto overhead = read_resources(spec.overhead, symbols);
-  if (!overhead) return fail("spec.overhead", overhead.error());
-  running.add({*overhead, overhead->milli_cpu, overhead->memory});
-  return PodRequests{std::move(running.real), running.scored_cpu, running.scored_memory};
 }
 
 }  // namespace holdfast::sync::schedule

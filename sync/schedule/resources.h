@@ -1,5 +1,4 @@
-// The requests of pods and the capacity of nodes as integers, which are parsed once and then added
-// and subtracted.
+// Amounts of resources as integers, which are parsed once and then added and subtracted.
 //
 // cpu is in thousandths of a core, all else in whole units (bytes, pieces), rounded up. Each amount
 // is limited to 0..2^52, so that sums of a thousand pods do not overflow.
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "platform/result.h"
-#include "sync/model/pod.h"
+#include "sync/model/string_map.h"
 
 namespace holdfast::sync::schedule {
 
@@ -51,6 +50,7 @@ struct Resources {
   void subtract(const Resources& other);
   // Sets each amount to the larger of both.
   void raise(const Resources& other);
+  void set_scalar(Symbols::Id resource, std::int64_t amount);
   // 0 if the resource is absent.
   [[nodiscard]] std::int64_t scalar(Symbols::Id resource) const;
   [[nodiscard]] bool nothing() const {
@@ -64,16 +64,5 @@ struct Resources {
 
 // The amount of one resource; 0 if the list does not have it. Errors: invalid.
 [[nodiscard]] Result<std::int64_t> read_amount(const StringMap& list, std::string_view resource);
-
-struct PodRequests {
-  Resources real;
-  // For scores, a container without a request counts as 100m of cpu or 200Mi of memory.
-  std::int64_t scored_cpu = 0;
-  std::int64_t scored_memory = 0;
-};
-
-// The sum of all containers and sidecars, or the largest init container with the sidecars before
-// it, whichever is larger; plus the overhead. Errors: invalid, naming the field.
-[[nodiscard]] Result<PodRequests> read_requests(const PodSpec& spec, Symbols& symbols);
 
 }  // namespace holdfast::sync::schedule

@@ -74,8 +74,17 @@ Event assigned_pod_deleted(PodRef pod) {
 }
 
 std::vector<Event> assigned_pod_changed(const PodRef& before, const PodRef& after) {
-  if (before->pod->metadata.labels == after->pod->metadata.labels) return {};
-  return {{EventKind::assigned_pod_labels, "AssignedPodUpdate", nullptr, nullptr, before, after}};
+  std::vector<Event> events;
+  const auto note = [&events, &before, &after](Change change) {
+    events.push_back({change.kind, change.label, nullptr, nullptr, before, after});
+  };
+  if (before->pod->metadata.labels != after->pod->metadata.labels) {
+    note({EventKind::assigned_pod_labels, "AssignedPodUpdate"});
+  }
+  if (scaled_down(before->requests.real, after->requests.real)) {
+    note({EventKind::assigned_pod_scale_down, "AssignedPodRequestScaledDown"});
+  }
+  return events;
 }
 
 std::vector<Event> waiting_pod_changed(const PodRef& before, const PodRef& after) {

@@ -21,6 +21,7 @@ enum class EventKind : std::uint8_t {
   node_conditions,
   assigned_pod_add,
   assigned_pod_labels,
+  assigned_pod_scale_down,  // its requests shrank
   assigned_pod_delete,
   own_labels,  // this and the following are changes of the waiting pod itself
   own_tolerations,

@@ -28,7 +28,8 @@ constexpr std::uint32_t bits(EventKind kind, More... more) {
 // Which events may help against which plugin. InterPodAffinity and PodTopologySpread depend on all
 // pods and labels of the cluster, so any change of these may help.
 constexpr std::array<Registration, 12> registrations = {{
-    {plugin_fit, bits(assigned_pod_delete, node_add, node_allocatable, own_scale_down)},
+    {plugin_fit, bits(assigned_pod_delete, assigned_pod_scale_down, node_add, node_allocatable,
+                      own_scale_down)},
     {plugin_ports, bits(assigned_pod_delete, node_add)},
     {plugin_taints, bits(node_add, node_taints, own_tolerations)},
     {plugin_unschedulable, bits(node_add, node_taints, own_tolerations)},
@@ -65,6 +66,24 @@ bool frees_a_port(const PodView& pod, const PodView& gone) {
     return std::any_of(gone.host_ports.begin(), gone.host_ports.end(),
                        [&port](const HostPort& taken) { return port.conflicts(taken); });
   });
+}
+
+// Whether a running pod now requests less of something that the waiting pod requests.
+bool frees_a_resource(const PodView& pod, const Event& event) {
+  const Resources& wanted = pod.requests.real;
+  const Resources& before = event.old_pod->requests.real;
+  const Resources& after = event.pod->requests.real;
+  const auto shrank = [](std::int64_t asked, std::int64_t old, std::int64_t amount) {
+    return asked > 0 && amount < old;
+  };
+  return shrank(wanted.milli_cpu, before.milli_cpu, after.milli_cpu) ||
+         shrank(wanted.memory, before.memory, after.memory) ||
+         shrank(wanted.ephemeral_storage, before.ephemeral_storage, after.ephemeral_storage) ||
+         std::any_of(wanted.scalars.begin(), wanted.scalars.end(),
+                     [&shrank, &before, &after](const Scalar& each) {
+                       return shrank(each.amount, before.scalar(each.resource),
+                                     after.scalar(each.resource));
+                     });
 }
 
 bool schedulable(const Node& node, const Pod& pod) {
@@ -118,6 +137,8 @@ Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& 
   bool helps = true;
   if (plugin == plugin_fit && of_node(event.kind)) {
     helps = room_grew(pod, event);
+  } else if (event.kind == assigned_pod_scale_down) {
+    helps = frees_a_resource(pod, event);
   } else if (plugin == plugin_ports && event.kind == assigned_pod_delete) {
     helps = frees_a_port(pod, *event.pod);
   } else if (plugin == plugin_taints && of_node(event.kind)) {
