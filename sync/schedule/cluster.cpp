@@ -1,6 +1,7 @@
 #include "sync/schedule/cluster.h"
 
 #include <algorithm>
+#include <set>
 
 #include "platform/check.h"
 #include "sync/lifecycle/zone.h"
@@ -34,6 +35,7 @@ void put(NodeView& view, const PodRef& pod) {
   view.scored_memory += pod->requests.scored_memory;
   if (!pod->host_ports.empty()) view.with_ports.push_back(pod.get());
   if (!pod->anti_affinity().empty()) view.with_anti_affinity.push_back(pod.get());
+  if (pod->volumes) view.with_volumes.push_back(pod.get());
 }
 
 void take(NodeView& view, const PodRef& pod) {
@@ -43,6 +45,7 @@ void take(NodeView& view, const PodRef& pod) {
   const PodView* plain = pod.get();
   if (!pod->host_ports.empty()) erase_one(view.with_ports, plain);
   if (!pod->anti_affinity().empty()) erase_one(view.with_anti_affinity, plain);
+  if (pod->volumes) erase_one(view.with_volumes, plain);
   erase_one(view.pods, pod);
 }
 
@@ -88,6 +91,7 @@ void Cluster::set_pod(const PodRef& pod) {
   if (has_ended(*pod->pod)) return;
   put(slot(pod->node()), pod);
   if (!pod->anti_affinity().empty()) ++anti_affinity_pods_;
+  count_claims(*pod, 1);
   pods_.emplace(pod->uid(), pod);
 }
 
@@ -98,7 +102,23 @@ void Cluster::remove_pod(const std::string& uid) {
   pods_.erase(at);
   take(slot(pod->node()), pod);
   if (!pod->anti_affinity().empty()) --anti_affinity_pods_;
+  count_claims(*pod, -1);
   drop_if_empty(pod->node());
+}
+
+void Cluster::count_claims(const PodView& pod, int by) {
+  std::set<ClaimName> own;  // two volumes may use one claim
+  for (const ClaimUse& use : pod.claims()) own.emplace(pod.namespace_name(), use.claim);
+  for (const ClaimName& name : own) {
+    const auto at = claim_users_.try_emplace(name, 0).first;
+    at->second += by;
+    if (at->second == 0) claim_users_.erase(at);
+  }
+}
+
+int Cluster::users_of(const ClaimName& claim) const {
+  const auto at = claim_users_.find(claim);
+  return at == claim_users_.end() ? 0 : at->second;
 }
 
 void Cluster::set_namespace(std::string_view name, StringMap labels) {

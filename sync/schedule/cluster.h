@@ -16,6 +16,7 @@
 
 #include "sync/model/node.h"
 #include "sync/schedule/pod_view.h"
+#include "sync/schedule/volumes/storage.h"
 
 namespace holdfast::sync::schedule {
 
@@ -29,6 +30,7 @@ struct NodeView {
   std::vector<PodRef> pods;                        // unordered
   std::vector<const PodView*> with_ports;          // pods with host ports
   std::vector<const PodView*> with_anti_affinity;  // pods with required anti-affinity
+  std::vector<const PodView*> with_volumes;        // pods with PodView::volumes
   std::size_t position = 0;                        // in Cluster::nodes()
   std::string problem;  // why amounts of the node cannot be read; they are 0
 
@@ -61,6 +63,10 @@ class Cluster {
   // The number of pods with required anti-affinity.
   [[nodiscard]] std::size_t anti_affinity_pods() const { return anti_affinity_pods_; }
   [[nodiscard]] std::size_t pods() const { return pods_.size(); }
+  // The number of pods with a node that use the claim.
+  [[nodiscard]] int users_of(const ClaimName& claim) const;
+  [[nodiscard]] Storage& storage() { return storage_; }
+  [[nodiscard]] const Storage& storage() const { return storage_; }
 
   [[nodiscard]] Symbols& symbols() { return symbols_; }
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }
@@ -68,12 +74,15 @@ class Cluster {
  private:
   NodeView& slot(const std::string& name);
   void drop_if_empty(const std::string& name);
+  void count_claims(const PodView& pod, int by);
 
   Symbols symbols_;
   std::map<std::string, std::unique_ptr<NodeView>, std::less<>> nodes_;
   std::unordered_map<std::string, PodRef> pods_;  // by uid
   Namespaces namespaces_;
   std::size_t anti_affinity_pods_ = 0;
+  Storage storage_;
+  std::map<ClaimName, int> claim_users_;  // without zeros
   mutable std::vector<const NodeView*> order_;
   mutable bool order_stale_ = false;
 };

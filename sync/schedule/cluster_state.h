@@ -39,9 +39,17 @@ class ClusterState {
   void set(MonoTime now, Node node);
   void set(MonoTime now, Pod pod);
   void set(const PodDisruptionBudget& budget);
+  void set(MonoTime now, const PersistentVolumeClaim& claim);
+  void set(MonoTime now, const PersistentVolume& volume);
+  void set(MonoTime now, const StorageClass& storage_class);
+  void set(MonoTime now, const CsiNode& node);
   void remove_node(std::string_view name);
   void remove_pod(MonoTime now, const std::string& namespace_name, const std::string& name);
   void remove_budget(const std::string& namespace_name, const std::string& name);
+
+  // Why claims, volumes, classes or CSI nodes are not all known; "" if they are. Pods with claims
+  // wait until then.
+  void set_storage_missing(MonoTime now, const std::string& why);
 
   // Counts the pod as running on the node. Returns the pod with that node filled in.
   PodRef assume(const PodRef& pod, const std::string& node);
@@ -63,7 +71,8 @@ class ClusterState {
   void tick(MonoTime now);
   [[nodiscard]] MonoTime deadline() const;
 
-  // The owner sets and removes namespaces here directly, because nothing else depends on them.
+  // The owner sets and removes namespaces here directly, and removes objects of the storage,
+  // because nothing else depends on that.
   [[nodiscard]] Cluster& cluster() { return cluster_; }
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] Queue& queue() { return queue_; }

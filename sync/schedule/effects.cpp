@@ -10,6 +10,8 @@ constexpr std::size_t reports = 5;
 
 std::size_t urgency(const BindPod& /*what*/) { return decisions; }
 std::size_t urgency(const AskExtender& /*what*/) { return decisions; }
+std::size_t urgency(const BindVolume& /*what*/) { return decisions; }
+std::size_t urgency(const SelectNode& /*what*/) { return decisions; }
 std::size_t urgency(const DeletePod& /*what*/) { return deletions; }
 std::size_t urgency(const PatchPodStatus& /*what*/) { return statuses; }
 std::size_t urgency(const ClearNomination& /*what*/) { return statuses; }

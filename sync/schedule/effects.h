@@ -13,6 +13,7 @@
 #include "platform/time.h"
 #include "sync/control/effect_order.h"
 #include "sync/schedule/actions.h"
+#include "sync/schedule/volumes/match.h"
 
 namespace holdfast::sync::schedule {
 
@@ -32,8 +33,9 @@ struct AskExtender {
   bool operator==(const AskExtender&) const = default;
 };
 
-using EffectBody =
-    std::variant<RecordEvent, BindPod, AskExtender, PatchPodStatus, ClearNomination, DeletePod>;
+// BindVolume and SelectNode are in volumes/match.h.
+using EffectBody = std::variant<RecordEvent, BindPod, AskExtender, PatchPodStatus, ClearNomination,
+                                DeletePod, BindVolume, SelectNode>;
 
 struct Effect {
   std::uint64_t id = 0;  // 0: its outcome is ignored

@@ -23,6 +23,8 @@ void Trial::start(const NodeView& node) {
   requested_ = node.requested;
   pods_ = static_cast<std::int64_t>(node.pods.size());
   std::fill(slots_.begin(), slots_.end(), 0);
+  added_.clear();
+  removed_.clear();
 }
 
 FitStatus Trial::change(const PodView& pod, int by) {
@@ -32,7 +34,19 @@ FitStatus Trial::change(const PodView& pod, int by) {
     requested_.subtract(pod.requests.real);
   }
   pods_ += by;
+  if (pod.volumes) note_volumes(pod, by);
   return chain_.change(*node_, pod, by, slots_);
+}
+
+// A pod that was removed and is added again, or the other way round, makes no difference.
+void Trial::note_volumes(const PodView& pod, int by) {
+  std::vector<const PodView*>& undone = by > 0 ? removed_ : added_;
+  const auto at = std::find(undone.begin(), undone.end(), &pod);
+  if (at != undone.end()) {
+    undone.erase(at);
+  } else {
+    (by > 0 ? added_ : removed_).push_back(&pod);
+  }
 }
 
 FitStatus Filter::change(const NodeView&, const PodView&, int, std::span<int>) const { return {}; }

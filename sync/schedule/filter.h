@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -36,18 +37,32 @@ class Trial {
   [[nodiscard]] const NodeView& node() const { return *node_; }
   [[nodiscard]] const Resources& requested() const { return requested_; }
   [[nodiscard]] std::int64_t pods() const { return pods_; }
+  // The pods with volumes that were added, and those of the node that were removed.
+  [[nodiscard]] const std::vector<const PodView*>& added() const { return added_; }
+  [[nodiscard]] const std::vector<const PodView*>& removed() const { return removed_; }
+  // Calls use(pod) for each pod with volumes that is on the node in this trial.
+  template <class Use>
+  void each_with_volumes(Use&& use) const {
+    for (const PodView* pod : node_->with_volumes) {
+      if (std::find(removed_.begin(), removed_.end(), pod) == removed_.end()) use(*pod);
+    }
+    for (const PodView* pod : added_) use(*pod);
+  }
   // How often the filters were run with this trial.
   [[nodiscard]] std::size_t runs() const { return runs_; }
 
  private:
   friend class Chain;
   [[nodiscard]] FitStatus change(const PodView& pod, int by);
+  void note_volumes(const PodView& pod, int by);
 
   const Chain& chain_;
   const NodeView* node_ = nullptr;
   Resources requested_;
   std::int64_t pods_ = 0;
   std::vector<int> slots_;
+  std::vector<const PodView*> added_;    // of the pods with volumes
+  std::vector<const PodView*> removed_;  // likewise
   mutable std::size_t runs_ = 0;
 };
 

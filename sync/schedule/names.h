@@ -13,14 +13,18 @@ inline constexpr std::string_view plugin_taints = "TaintToleration";
 inline constexpr std::string_view plugin_node_affinity = "NodeAffinity";
 inline constexpr std::string_view plugin_ports = "NodePorts";
 inline constexpr std::string_view plugin_fit = "NodeResourcesFit";
+inline constexpr std::string_view plugin_volume_restrictions = "VolumeRestrictions";
+inline constexpr std::string_view plugin_volume_limits = "NodeVolumeLimits";
+inline constexpr std::string_view plugin_volume_binding = "VolumeBinding";
+inline constexpr std::string_view plugin_volume_zone = "VolumeZone";
 inline constexpr std::string_view plugin_spread = "PodTopologySpread";
 inline constexpr std::string_view plugin_pod_affinity = "InterPodAffinity";
+inline constexpr std::string_view plugin_dynamic_resources = "DynamicResources";
+inline constexpr std::string_view plugin_gang = "GangScheduling";
 inline constexpr std::string_view plugin_gates = "SchedulingGates";
 inline constexpr std::string_view plugin_preemption = "DefaultPreemption";
 inline constexpr std::string_view plugin_extender = "Extender";
 inline constexpr std::string_view plugin_contact = "NodeContact";  // ours
-inline constexpr std::string_view plugin_dynamic_resources = "DynamicResources";
-inline constexpr std::string_view plugin_gang = "GangScheduling";
 inline constexpr std::string_view plugin_memory_pressure = "CheckNodeMemoryPressure";
 inline constexpr std::string_view plugin_disk_pressure = "CheckNodeDiskPressure";
 
@@ -39,6 +43,19 @@ inline constexpr std::string_view reason_pod_anti_affinity =
     "node(s) didn't match pod anti-affinity rules";
 inline constexpr std::string_view reason_existing_anti_affinity =
     "node(s) didn't satisfy existing pods anti-affinity rules";
+inline constexpr std::string_view reason_unbound_claims =
+    "pod has unbound immediate PersistentVolumeClaims";
+inline constexpr std::string_view reason_no_volume =
+    "node(s) didn't find available persistent volumes to bind";
+inline constexpr std::string_view reason_volume_affinity =
+    "node(s) didn't match PersistentVolume's node affinity";
+inline constexpr std::string_view reason_volume_missing =
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
+inline constexpr std::string_view reason_volume_zone = "node(s) had no available volume zone";
+inline constexpr std::string_view reason_volume_limit = "node(s) exceed max volume count";
+inline constexpr std::string_view reason_disk_conflict = "node(s) had no available disk";
+inline constexpr std::string_view reason_exclusive_claim =
+    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
 inline constexpr std::string_view reason_contact = "node(s) were autonomous and out of contact";
 inline constexpr std::string_view reason_spread =
     "node(s) didn't match pod topology spread constraints";

@@ -1,5 +1,7 @@
 #include "sync/schedule/pod_view.h"
 
+#include <algorithm>
+
 #include "sync/schedule/names.h"
 
 namespace holdfast::sync::schedule {
@@ -52,6 +54,23 @@ void read_terms(PodView& view) {
 }
 
 const std::vector<AffinityTerm> no_terms;
+const std::vector<ClaimUse> no_claims;
+
+void read_volumes(PodView& view) {
+  PodVolumes found;
+  for (const PodVolume& volume : view.pod->spec.volumes) {
+    if (volume.persistent_volume_claim) {
+      found.claims.push_back({volume.persistent_volume_claim->claim_name, false});
+    } else if (volume.ephemeral) {
+      found.claims.push_back({view.name() + "-" + volume.name, true});
+    } else if (volume.gce_persistent_disk || volume.aws_elastic_block_store || volume.iscsi ||
+               volume.rbd) {
+      found.disks.push_back(&volume);
+    }
+  }
+  if (found.claims.empty() && found.disks.empty()) return;
+  view.volumes = std::make_unique<PodVolumes>(std::move(found));
+}
 
 }  // namespace
 
@@ -68,6 +87,15 @@ const std::vector<AffinityTerm>& PodView::anti_affinity() const {
   return terms ? terms->anti_affinity : no_terms;
 }
 
+const std::vector<ClaimUse>& PodView::claims() const {
+  return volumes ? volumes->claims : no_claims;
+}
+
+bool PodView::uses_claim(std::string_view name) const {
+  return std::any_of(claims().begin(), claims().end(),
+                     [name](const ClaimUse& use) { return use.claim == name; });
+}
+
 PodRef view_of(std::shared_ptr<const Pod> pod, Symbols& symbols) {
   auto view = std::make_shared<PodView>();
   view->pod = std::move(pod);
@@ -81,6 +109,7 @@ PodRef view_of(std::shared_ptr<const Pod> pod, Symbols& symbols) {
   }
   view->host_ports = host_ports_of(view->pod->spec);
   read_terms(*view);
+  read_volumes(*view);
   return view;
 }
 

@@ -28,13 +28,26 @@ struct PodTerms {
   std::vector<AffinityTerm> anti_affinity;
 };
 
+// A claim that a volume of the pod uses.
+struct ClaimUse {
+  std::string claim;          // its name; the namespace is that of the pod
+  bool is_ephemeral = false;  // the claim is made for this pod
+};
+
+// The volumes of a pod that concern its placement.
+struct PodVolumes {
+  std::vector<ClaimUse> claims;
+  std::vector<const PodVolume*> disks;  // of network disks that pods on one node may not share
+};
+
 struct PodView {
   std::shared_ptr<const Pod> pod;  // never null
   std::int32_t priority = 0;
   std::optional<WallTime> started;  // a copy, because sorting reads it often
   PodRequests requests;
-  std::vector<HostPort> host_ports;       // of ordinary containers
-  std::unique_ptr<const PodTerms> terms;  // null for most pods: no required terms
+  std::vector<HostPort> host_ports;           // of ordinary containers
+  std::unique_ptr<const PodTerms> terms;      // null for most pods: no required terms
+  std::unique_ptr<const PodVolumes> volumes;  // null: none that concern its placement
 
   // The first invalid field and the plugin that needs it; empty if all are valid. Invalid requests
   // count as zero, an invalid term is omitted.
@@ -47,6 +60,9 @@ struct PodView {
   [[nodiscard]] const std::string& node() const { return pod->spec.node_name; }
   [[nodiscard]] const std::vector<AffinityTerm>& affinity() const;
   [[nodiscard]] const std::vector<AffinityTerm>& anti_affinity() const;
+  [[nodiscard]] const std::vector<ClaimUse>& claims() const;
+  // Whether a volume of the pod uses the claim of this name in the pod's namespace.
+  [[nodiscard]] bool uses_claim(std::string_view name) const;
 };
 
 using PodRef = std::shared_ptr<const PodView>;

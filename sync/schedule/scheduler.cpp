@@ -1,5 +1,6 @@
 #include "sync/schedule/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "sync/schedule/extender_filter.h"
@@ -48,7 +49,12 @@ control::Step<Effect> Scheduler::step(const control::Now& now, const Input& inpu
 
 MonoTime Scheduler::deadline() const {
   if (attempt_) return MonoTime::max();  // an extender is being asked
-  return state_.queue().active() > 0 ? now_.mono : state_.deadline();
+  if (state_.queue().active() > 0) return now_.mono;
+  MonoTime next = state_.deadline();
+  for (const auto& [uid, waiting] : volume_bindings_) {
+    if (waiting.writing == 0) next = std::min(next, waiting.deadline);
+  }
+  return next;
 }
 
 // Applies a change now, or after the attempt under way.
@@ -94,8 +100,43 @@ void Scheduler::take(const control::Removed<Namespace>& space) {
   change([this, name = space.name] { state_.cluster().remove_namespace(name); });
 }
 
+template <class T>
+void Scheduler::take(const control::Changed<T>& object) {
+  change([this, copy = object.object] {
+    state_.set(now_.mono, copy);
+    check_volumes();
+  });
+}
+
+void Scheduler::take(const control::Removed<PersistentVolumeClaim>& claim) {
+  change([this, name = ClaimName(claim.namespace_name, claim.name)] {
+    state_.cluster().storage().remove_claim(name);
+    check_volumes();
+  });
+}
+
+void Scheduler::take(const control::Removed<PersistentVolume>& volume) {
+  change([this, name = volume.name] {
+    state_.cluster().storage().remove_volume(name);
+    check_volumes();
+  });
+}
+
+void Scheduler::take(const control::Removed<StorageClass>& storage_class) {
+  change([this, name = storage_class.name] { state_.cluster().storage().remove_class(name); });
+}
+
+void Scheduler::take(const control::Removed<CsiNode>& node) {
+  change([this, name = node.name] { state_.cluster().storage().remove_limits(name); });
+}
+
+void Scheduler::take(const StorageMissing& missing) {
+  change([this, why = missing.why] { state_.set_storage_missing(now_.mono, why); });
+}
+
 void Scheduler::take(const control::TimePassed& /*passed*/) {
   if (attempt_) return;
+  check_volumes();
   state_.tick(now_.mono);
   if (auto popped = state_.queue().pop()) begin_attempt(*std::move(popped));
 }
@@ -110,6 +151,8 @@ void Scheduler::take(const Performed& performed) {
     change([this, ended = std::move(*binding), bound] { end_binding(ended, bound); });
   } else if (const auto* patches = std::get_if<OfPatches>(&found.mapped())) {
     end_patch(patches->uid, settled_of(outcome));
+  } else if (const auto* volumes = std::get_if<OfVolumes>(&found.mapped())) {
+    change([this, uid = volumes->uid, outcome] { end_volume_request(uid, outcome); });
   } else if (const auto* of = std::get_if<OfPreemption>(&found.mapped())) {
     const auto steps = of->ongoing->machine.settle(of->step, settled_of(outcome), now_.wall);
     take_steps(of->ongoing, steps);

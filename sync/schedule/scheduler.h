@@ -3,15 +3,16 @@
 // Each TimePassed makes at most one attempt, so that changes from the watches are applied between
 // two attempts. An attempt sees the cluster as it was when it began: while an extender is asked,
 // changes are kept back until the attempt has ended. A pod for which a node was found is assumed to
-// run there, and its binding runs concurrently with the next attempts. The status patches of one
-// pod are sent one after the other; the newest wins, and the pod's binding waits for them. The
-// Scheduler has no clock, does no I/O, and is not thread-safe.
+// run there; its volumes and then the pod are bound concurrently with the next attempts. The status
+// patches of one pod are sent one after the other; the newest wins, and the pod's binding waits for
+// them. The Scheduler has no clock, does no I/O, and is not thread-safe.
 
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -29,6 +30,7 @@
 #include "sync/schedule/filters/plugins.h"
 #include "sync/schedule/preemption/preemption.h"
 #include "sync/schedule/preemption/preparation.h"
+#include "sync/schedule/volumes/match.h"
 
 namespace holdfast::sync::schedule {
 
@@ -42,6 +44,12 @@ struct ExtenderConfig {
   std::int64_t weight = 0;
 };
 
+// Why claims, volumes, storage classes and CSI nodes are not all known; "": they are. While they
+// are not, and before the first such input, pods with claims are not bound.
+struct StorageMissing {
+  std::string why;
+};
+
 struct SchedulerOptions {
   std::string name;  // pods with this spec.schedulerName are scheduled
   QueueOptions queue;
@@ -49,6 +57,8 @@ struct SchedulerOptions {
   PluginOptions plugins;
   CandidateLimits limits;
   std::vector<ExtenderConfig> extenders;
+  // How long a pod that has a node waits for its volumes; as upstream's bindTimeoutSeconds.
+  Duration volumes_max = std::chrono::minutes(10);
   ForEach for_each = {};  // runs the parts of large dry runs; empty: one after the other
 };
 
@@ -57,10 +67,15 @@ class Scheduler {
   using Effect = schedule::Effect;
   using Outcome = schedule::Outcome;
   using Performed = control::Performed<Effect, Outcome>;
-  using Input = std::variant<control::Changed<Node>, control::Removed<Node>, control::Changed<Pod>,
-                             control::Removed<Pod>, control::Changed<PodDisruptionBudget>,
-                             control::Removed<PodDisruptionBudget>, control::Changed<Namespace>,
-                             control::Removed<Namespace>, control::TimePassed, Performed>;
+  using Input =
+      std::variant<control::Changed<Node>, control::Removed<Node>, control::Changed<Pod>,
+                   control::Removed<Pod>, control::Changed<PodDisruptionBudget>,
+                   control::Removed<PodDisruptionBudget>, control::Changed<Namespace>,
+                   control::Removed<Namespace>, control::Changed<PersistentVolumeClaim>,
+                   control::Removed<PersistentVolumeClaim>, control::Changed<PersistentVolume>,
+                   control::Removed<PersistentVolume>, control::Changed<StorageClass>,
+                   control::Removed<StorageClass>, control::Changed<CsiNode>,
+                   control::Removed<CsiNode>, StorageMissing, control::TimePassed, Performed>;
 
   Scheduler(SchedulerOptions options, MonoTime now, Random random);
   Scheduler(const Scheduler&) = delete;
@@ -80,6 +95,14 @@ class Scheduler {
     std::string node;
     MonoTime began;
     bool by_extender = false;
+  };
+  // A pod that has a node and waits for its volumes. Then its binding begins.
+  struct VolumeBinding {
+    Binding binding;
+    VolumePlan plan;
+    MonoTime deadline;
+    std::size_t writing = 0;  // requests under way
+    std::string error;        // of a request
   };
   // The status patches of one pod, sent one after the other. `next` merges those that wait; `then`
   // is the binding to send after the last one.
@@ -112,11 +135,14 @@ class Scheduler {
   struct OfPatches {
     std::string uid;
   };
+  struct OfVolumes {
+    std::string uid;  // of the pod
+  };
   struct OfPreemption {
     OngoingPreemptionAt ongoing;
     std::uint64_t step;
   };
-  using Owner = std::variant<OfAttempt, Binding, OfPatches, OfPreemption>;
+  using Owner = std::variant<OfAttempt, Binding, OfPatches, OfVolumes, OfPreemption>;
 
   // One function for each input.
   void take(const control::Changed<Node>& node);
@@ -127,6 +153,14 @@ class Scheduler {
   void take(const control::Removed<PodDisruptionBudget>& budget);
   void take(const control::Changed<Namespace>& space);
   void take(const control::Removed<Namespace>& space);
+  // Claims, volumes, storage classes and CSI nodes.
+  template <class T>
+  void take(const control::Changed<T>& object);
+  void take(const control::Removed<PersistentVolumeClaim>& claim);
+  void take(const control::Removed<PersistentVolume>& volume);
+  void take(const control::Removed<StorageClass>& storage_class);
+  void take(const control::Removed<CsiNode>& node);
+  void take(const StorageMissing& missing);
   void take(const control::TimePassed& passed);
   void take(const Performed& performed);
 
@@ -148,6 +182,14 @@ class Scheduler {
   void take_answer(const Outcome& outcome);
   void ask(std::size_t extender, const std::string& verb, std::string body);
   void end_attempt();
+
+  // scheduler_volumes.cpp
+  void begin_volumes(Binding binding, VolumePlan plan);
+  void end_volume_request(const std::string& uid, const Outcome& outcome);
+  // Continues with the pods whose volumes are bound, or can no longer be.
+  void check_volumes();
+  [[nodiscard]] Result<PlanState> progress_of_volumes(const VolumeBinding& waiting) const;
+  void give_up_volumes(const VolumeBinding& waiting, const std::string& why);
 
   // scheduler_outcomes.cpp
   void begin_binding(Binding binding);
@@ -171,6 +213,7 @@ class Scheduler {
   std::uint64_t last_id_ = 0;
   std::unordered_map<std::uint64_t, Owner> under_way_;        // by id of the effect
   std::unordered_map<std::string, PendingPatches> patching_;  // by uid
+  std::map<std::string, VolumeBinding> volume_bindings_;      // by uid
   std::list<OngoingPreemption> ongoing_;
   std::optional<AttemptInProgress> attempt_;
   std::deque<std::function<void()>> deferred_;  // changes that arrived during an attempt

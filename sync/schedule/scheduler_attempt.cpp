@@ -115,8 +115,16 @@ void Scheduler::decide() {
     return;
   }
   Binding binding{attempt_->popped, made.node->name(), attempt_->began};
+  VolumePlan plan;
+  if (options_.plugins.volumes) {
+    plan = plan_volumes(state_.cluster().storage(), *pod, *made.node->node);
+  }
   (void)state_.assume(pod, binding.node);
-  begin_binding(std::move(binding));
+  if (plan.empty()) {
+    begin_binding(std::move(binding));
+  } else {
+    begin_volumes(std::move(binding), std::move(plan));
+  }
 }
 
 void Scheduler::begin_preemption(Attempt attempt) {

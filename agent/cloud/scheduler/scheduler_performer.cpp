@@ -88,6 +88,14 @@ asio::awaitable<Outcome> SchedulerPerformer::perform_one(schedule::DeletePod del
   return write(delete_victim(deletion));
 }
 
+asio::awaitable<Outcome> SchedulerPerformer::perform_one(schedule::BindVolume binding) {
+  return write(bind_volume(binding));
+}
+
+asio::awaitable<Outcome> SchedulerPerformer::perform_one(schedule::SelectNode selection) {
+  return write(select_node(selection));
+}
+
 asio::awaitable<Outcome> SchedulerPerformer::write(ApiRequest request) {
   const Status written = co_await writer_.write(std::move(request));
   co_return outcome_of(written);

@@ -42,6 +42,8 @@ class SchedulerPerformer final : public SchedulerRunner::Performer {
   asio::awaitable<Outcome> perform_one(sync::schedule::PatchPodStatus patch);
   asio::awaitable<Outcome> perform_one(sync::schedule::ClearNomination clear);
   asio::awaitable<Outcome> perform_one(sync::schedule::DeletePod deletion);
+  asio::awaitable<Outcome> perform_one(sync::schedule::BindVolume binding);
+  asio::awaitable<Outcome> perform_one(sync::schedule::SelectNode selection);
   asio::awaitable<Outcome> write(ApiRequest request);
 
   const Clock& clock_;

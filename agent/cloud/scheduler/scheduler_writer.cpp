@@ -68,6 +68,40 @@ ApiRequest delete_victim(const schedule::DeletePod& deletion) {
   return request;
 }
 
+ApiRequest bind_volume(const schedule::BindVolume& binding) {
+  const schedule::ClaimRef& claim = binding.claim;
+  json::object metadata{{"uid", binding.uid}, {"resourceVersion", binding.version}};
+  if (!binding.was_reserved) {
+    metadata["annotations"] = json::object{{"pv.kubernetes.io/bound-by-controller", "yes"}};
+  }
+  const json::object reference{
+      {"kind", "PersistentVolumeClaim"}, {"apiVersion", "v1"}, {"namespace", claim.name.first},
+      {"name", claim.name.second},       {"uid", claim.uid},   {"resourceVersion", claim.version}};
+  json::object body;
+  body["metadata"] = std::move(metadata);
+  body["spec"] = json::object{{"claimRef", reference}};
+  ApiRequest request{.method = http::Method::patch,
+                     .target = "/api/v1/persistentvolumes/" + percent_encode(binding.volume)};
+  request.body = sync::wire::serialize(body);
+  request.content_type = "application/merge-patch+json";
+  return request;
+}
+
+ApiRequest select_node(const schedule::SelectNode& selection) {
+  const schedule::ClaimRef& claim = selection.claim;
+  const json::object body{
+      {"metadata",
+       {{"uid", claim.uid},
+        {"resourceVersion", claim.version},
+        {"annotations", {{"volume.kubernetes.io/selected-node", selection.node}}}}}};
+  ApiRequest request{.method = http::Method::patch,
+                     .target = "/api/v1/namespaces/" + percent_encode(claim.name.first) +
+                               "/persistentvolumeclaims/" + percent_encode(claim.name.second)};
+  request.body = sync::wire::serialize(body);
+  request.content_type = "application/merge-patch+json";
+  return request;
+}
+
 asio::awaitable<Status> SchedulerWriter::send(ApiRequest request) {
   const MonoTime deadline = clock_.mono() + request_limit;
   const auto answer = co_await client_.call(std::move(request), deadline);

@@ -1,4 +1,5 @@
-// Writes the scheduler's decisions to an API server: bindings, pod status patches, deletions.
+// Writes the scheduler's decisions to an API server: bindings of pods and volumes, pod status
+// patches, deletions.
 // Every request has the pod's uid as a precondition. If a binding conflicts, or its answer is lost,
 // the pod is read to find out whether it is bound. Threading: the loop's thread only.
 
@@ -9,6 +10,7 @@
 #include "agent/client/api_client.h"
 #include "platform/random.h"
 #include "sync/schedule/actions.h"
+#include "sync/schedule/volumes/match.h"
 
 namespace holdfast::agent {
 
@@ -17,6 +19,9 @@ namespace holdfast::agent {
 [[nodiscard]] ApiRequest patch_status(const sync::schedule::PatchPodStatus& patch);
 [[nodiscard]] ApiRequest clear_nomination(const sync::schedule::ClearNomination& clear);
 [[nodiscard]] ApiRequest delete_victim(const sync::schedule::DeletePod& deletion);
+// Both have the version of the decision as a precondition.
+[[nodiscard]] ApiRequest bind_volume(const sync::schedule::BindVolume& binding);
+[[nodiscard]] ApiRequest select_node(const sync::schedule::SelectNode& selection);
 
 class SchedulerWriter {
  public:

@@ -61,7 +61,7 @@ RegistryScheduler::RegistryScheduler(Editor& editor, const Clock& clock, Random 
       clock_(clock),
       random_(random),
       cluster_state_({.scheduler = std::string(scheduler)}, clock.mono()),
-      finder_(schedule::plugins()) {
+      finder_(schedule::plugins({.fit = {}, .volumes = false})) {
   for (const auto& [key, stored] : editor.registry().all()) read(*stored);
 }
 

@@ -1,5 +1,6 @@
 // The lab's own scheduler: applies the rules of sync/schedule directly to the registry. It places
 // the pods whose schedulerName is "default-scheduler", with preemption.
+// It ignores claims of pods, because the lab has no controller for volumes.
 // It works inside the API server's process; agent/cloud/scheduler is the scheduler for any API
 // server. A node that has not reported allocatable resources counts as 4 cores, 8 GiB and 110 pods.
 // Threading: the loop's thread only.

@@ -35,6 +35,8 @@ class SchedulerHost {
   [[nodiscard]] int perform_one(const sync::schedule::DeletePod& deletion);
   [[nodiscard]] int perform_one(const sync::schedule::RecordEvent&) { return created; }
   [[nodiscard]] int perform_one(const sync::schedule::AskExtender&) { return not_found; }
+  [[nodiscard]] int perform_one(const sync::schedule::BindVolume&) { return not_found; }
+  [[nodiscard]] int perform_one(const sync::schedule::SelectNode&) { return not_found; }
 
   Engine& engine_;
   Server& server_;

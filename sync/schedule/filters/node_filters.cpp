@@ -165,6 +165,12 @@ std::vector<Plugin> plugins(const PluginOptions& options) {
   all.push_back(node_affinity());
   all.push_back(node_ports());
   all.push_back(node_resources_fit(options.fit));
+  if (options.volumes) {
+    all.push_back(volume_restrictions());
+    all.push_back(node_volume_limits());
+    all.push_back(volume_binding());
+    all.push_back(volume_zone());
+  }
   all.push_back(pod_topology_spread());
   all.push_back(inter_pod_affinity());
   all.push_back(dynamic_resources());

@@ -23,6 +23,8 @@ struct PluginOptions {
   // Adds memory_pressure() and disk_pressure(), for clusters whose controller does not turn the
   // pressure conditions into taints.
   bool pressure_predicates = false;
+  // Adds the plugins for volumes. Without them, claims are ignored.
+  bool volumes = true;
   // Adds node_contact().
   bool contact = true;
 };
@@ -40,6 +42,15 @@ struct PluginOptions {
 [[nodiscard]] Plugin inter_pod_affinity();
 // Topology spread constraints with DoNotSchedule.
 [[nodiscard]] Plugin pod_topology_spread();
+// The plugins for volumes reject every pod with claims while Storage::missing() is not "".
+// ReadWriteOncePod claims and network disks that another pod uses.
+[[nodiscard]] Plugin volume_restrictions();
+// The limits of CSINodes.
+[[nodiscard]] Plugin node_volume_limits();
+// Whether each claim has, or can get, a volume that the node reaches; see volumes/match.h.
+[[nodiscard]] Plugin volume_binding();
+// The zone labels of bound volumes.
+[[nodiscard]] Plugin volume_zone();
 // Both reject every pod that uses dynamic resource allocation, or scheduling as a group, because
 // the scheduler supports neither.
 [[nodiscard]] Plugin dynamic_resources();
@@ -70,6 +81,9 @@ struct Shortfall {
 
 // The first taint with NoSchedule or NoExecute that the pod does not tolerate, or nullptr.
 [[nodiscard]] const Taint* untolerated(const std::vector<Taint>& taints, const Pod& pod);
+
+// Whether two pods on one node would use a network disk at the same time that forbids it.
+[[nodiscard]] bool disks_conflict(const PodView& left, const PodView& right);
 
 // Whether the pod may go to a cordoned node.
 [[nodiscard]] bool tolerates_cordon(const Pod& pod);

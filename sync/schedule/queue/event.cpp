@@ -1,6 +1,7 @@
 #include "sync/schedule/queue/event.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sync/schedule/contact.h"
 
@@ -86,6 +87,55 @@ std::vector<Event> assigned_pod_changed(const PodRef& before, const PodRef& afte
   }
   return events;
 }
+
+namespace {
+
+Event of_storage(Change change, ClaimName claim = {}) {
+  return {change.kind, change.label, nullptr, nullptr, nullptr, nullptr, std::move(claim)};
+}
+
+// Whether a limit was raised, or is absent now.
+bool raised(const VolumeLimits& before, const VolumeLimits& after) {
+  return std::any_of(before.begin(), before.end(), [&after](const auto& old) {
+    const auto now = after.find(old.first);
+    return now == after.end() || now->second > old.second;
+  });
+}
+
+}  // namespace
+
+Event claim_changed(const Claim* before, const Claim& after) {
+  const auto* label =
+      before == nullptr ? "PersistentVolumeClaimAdd" : "PersistentVolumeClaimUpdate";
+  return of_storage({EventKind::claim, label}, after.name);
+}
+
+std::vector<Event> volume_changed(const Volume* before, const Volume& after) {
+  const auto* label = before == nullptr ? "PersistentVolumeAdd" : "PersistentVolumeUpdate";
+  std::vector<Event> events{of_storage({EventKind::volume, label})};
+  if (before == nullptr || before->zones != after.zones) {
+    events.push_back(of_storage({EventKind::volume_zones, label}));
+  }
+  return events;
+}
+
+std::vector<Event> class_changed(const VolumeClass* before, const VolumeClass& after) {
+  if (before != nullptr && before->topologies == after.topologies) return {};
+  const auto* label = before == nullptr ? "StorageClassAdd" : "StorageClassUpdate";
+  std::vector<Event> events{of_storage({EventKind::volume_class, label})};
+  if (before == nullptr && after.waits()) {
+    events.push_back(of_storage({EventKind::waiting_class, label}));
+  }
+  return events;
+}
+
+std::vector<Event> limits_changed(const VolumeLimits* before, const VolumeLimits& after) {
+  if (before != nullptr && !raised(*before, after)) return {};
+  const auto* label = before == nullptr ? "CSINodeAdd" : "CSINodeUpdate";
+  return {of_storage({EventKind::volume_limits, label})};
+}
+
+Event storage_known() { return of_storage({EventKind::storage_known, "StorageKnown"}); }
 
 std::vector<Event> waiting_pod_changed(const PodRef& before, const PodRef& after) {
   std::vector<Event> events;

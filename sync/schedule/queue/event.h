@@ -9,6 +9,7 @@
 
 #include "sync/model/node.h"
 #include "sync/schedule/pod_view.h"
+#include "sync/schedule/volumes/storage.h"
 
 namespace holdfast::sync::schedule {
 
@@ -23,7 +24,14 @@ enum class EventKind : std::uint8_t {
   assigned_pod_labels,
   assigned_pod_scale_down,  // its requests shrank
   assigned_pod_delete,
-  own_labels,  // this and the following are changes of the waiting pod itself
+  claim,          // a PersistentVolumeClaim
+  volume,         // a PersistentVolume
+  volume_zones,   // its zone labels
+  volume_class,   // a StorageClass: a new one, or where its volumes can be made
+  waiting_class,  // a new StorageClass whose volumes wait for their first consumer
+  volume_limits,  // a CSINode: a new one, or a raised limit
+  storage_known,  // all claims, volumes, classes and limits are known from now on
+  own_labels,     // this and the following are changes of the waiting pod itself
   own_tolerations,
   own_scale_down,
   own_gates,
@@ -37,6 +45,7 @@ struct Event {
   std::shared_ptr<const Node> node;      // set in all events of a node
   PodRef old_pod;                        // set if a pod changed
   PodRef pod;                            // set in all events of a pod, also of a deleted one
+  ClaimName claim = {};                  // set if a claim changed
 };
 
 inline constexpr std::string_view label_add = "UnschedulablePodAdd";
@@ -53,6 +62,13 @@ inline constexpr std::string_view label_activate = "ForceActivate";
 [[nodiscard]] Event assigned_pod_added(PodRef pod);
 [[nodiscard]] Event assigned_pod_deleted(PodRef pod);
 [[nodiscard]] std::vector<Event> assigned_pod_changed(const PodRef& before, const PodRef& after);
+// `before` is null for a new object.
+[[nodiscard]] Event claim_changed(const Claim* before, const Claim& after);
+[[nodiscard]] std::vector<Event> volume_changed(const Volume* before, const Volume& after);
+[[nodiscard]] std::vector<Event> class_changed(const VolumeClass* before, const VolumeClass& after);
+[[nodiscard]] std::vector<Event> limits_changed(const VolumeLimits* before,
+                                                const VolumeLimits& after);
+[[nodiscard]] Event storage_known();
 // The events of a change of a pod that waits to be scheduled; never empty.
 [[nodiscard]] std::vector<Event> waiting_pod_changed(const PodRef& before, const PodRef& after);
 

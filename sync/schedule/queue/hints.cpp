@@ -27,7 +27,7 @@ constexpr std::uint32_t bits(EventKind kind, More... more) {
 
 // Which events may help against which plugin. InterPodAffinity and PodTopologySpread depend on all
 // pods and labels of the cluster, so any change of these may help.
-constexpr std::array<Registration, 12> registrations = {{
+constexpr std::array<Registration, 16> registrations = {{
     {plugin_fit, bits(assigned_pod_delete, assigned_pod_scale_down, node_add, node_allocatable,
                       own_scale_down)},
     {plugin_ports, bits(assigned_pod_delete, node_add)},
@@ -40,6 +40,11 @@ constexpr std::array<Registration, 12> registrations = {{
                                own_labels, node_add, node_labels)},
     {plugin_spread, bits(assigned_pod_add, assigned_pod_labels, assigned_pod_delete, own_labels,
                          node_add, node_labels, node_taints)},
+    {plugin_volume_restrictions, bits(assigned_pod_delete, node_add, claim)},
+    {plugin_volume_limits, bits(assigned_pod_delete, node_add, claim, volume_limits)},
+    {plugin_volume_binding,
+     bits(node_add, node_labels, claim, volume, volume_class, storage_known)},
+    {plugin_volume_zone, bits(node_add, node_labels, claim, volume_zones, waiting_class)},
     {plugin_contact, bits(node_add, node_taints, node_conditions)},
     {plugin_memory_pressure, bits(node_add, node_conditions)},
     {plugin_disk_pressure, bits(node_add, node_conditions)},
@@ -88,6 +93,12 @@ bool frees_a_resource(const PodView& pod, const Event& event) {
 
 bool schedulable(const Node& node, const Pod& pod) {
   return !node.spec.unschedulable || tolerates_cordon(pod);
+}
+
+bool share_a_claim(const PodView& pod, const PodView& other) {
+  return pod.namespace_name() == other.namespace_name() &&
+         std::any_of(pod.claims().begin(), pod.claims().end(),
+                     [&other](const ClaimUse& use) { return other.uses_claim(use.claim); });
 }
 
 bool of_node(EventKind kind) {
@@ -139,6 +150,12 @@ Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& 
     helps = room_grew(pod, event);
   } else if (event.kind == assigned_pod_scale_down) {
     helps = frees_a_resource(pod, event);
+  } else if (event.kind == claim) {
+    helps = event.claim.first == pod.namespace_name() && pod.uses_claim(event.claim.second);
+  } else if (plugin == plugin_volume_restrictions && event.kind == assigned_pod_delete) {
+    helps = share_a_claim(pod, *event.pod) || disks_conflict(pod, *event.pod);
+  } else if (plugin == plugin_volume_limits && event.kind == assigned_pod_delete) {
+    helps = !event.pod->claims().empty();
   } else if (plugin == plugin_ports && event.kind == assigned_pod_delete) {
     helps = frees_a_port(pod, *event.pod);
   } else if (plugin == plugin_taints && of_node(event.kind)) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "test/unit/sync/schedule/storage_fixture.h"
+
 namespace holdfast::sync::schedule::test {
 namespace {
 
@@ -31,7 +33,27 @@ Pod random_pod(const std::string& name, const std::string& node, Random& random)
   if (random.below(6) == 0) pod.spec.containers[0].ports = {{"", 8080, 80, "TCP", "", {}}};
   if (random.below(8) == 0) add_anti_affinity(pod, term("app", letter(random), "host"));
   if (random.below(20) == 0) pod.metadata.deletion_timestamp = wall_now;
+  if (random.below(4) == 0) use_claim(pod, "c" + std::to_string(random.below(4)));
   return pod;
+}
+
+// The claims c0 to c3 with volumes of one driver. Only one pod may use c0, but several do at times.
+std::shared_ptr<StorageFixture> random_storage(const std::vector<Node>& nodes, Random& random) {
+  auto storage = std::make_shared<StorageFixture>();
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    storage->claims.push_back(bound_claim(name, "pv-" + name));
+    storage->volumes.push_back(make_volume("pv-" + name));
+    storage->volumes.back().spec.csi = CsiPersistentVolumeSource{"csi.example.com", name, {}};
+  }
+  storage->claims[0].spec.access_modes = {"ReadWriteOncePod"};
+  if (random.below(3) == 0) keep_on(storage->volumes[1], "n0");
+  for (const Node& node : nodes) {
+    if (random.below(2) > 0) continue;
+    const int limit = 1 + static_cast<int>(random.below(2));
+    storage->csi_nodes.push_back(make_csi_node(node.metadata.name, limit));
+  }
+  return storage;
 }
 
 }  // namespace
@@ -107,6 +129,7 @@ void ClusterFixture::fill(Cluster& cluster, std::span<const std::string> without
     cluster.set_pod(view_of(pod, cluster.symbols()));
   }
   for (const Node& node : nodes) cluster.set_node(node);
+  (storage ? *storage : StorageFixture()).fill(cluster);
 }
 
 void ClusterFixture::shuffle(Random& random) {
@@ -138,6 +161,7 @@ ClusterFixture random_cluster(Random& random) {
   cluster_fixture.incoming.spec.priority = 1000;
   if (random.below(4) == 0) add_spread(cluster_fixture.incoming, "zone", "app", letter(random));
   if (random.below(6) == 0) add_spread(cluster_fixture.incoming, "host", "app", letter(random));
+  cluster_fixture.storage = random_storage(cluster_fixture.nodes, random);
   return cluster_fixture;
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,12 +35,16 @@ void add_spread(Pod& pod, const std::string& topology_key, const std::string& la
 [[nodiscard]] PodDisruptionBudget make_budget(const std::string& name, const std::string& label,
                                               const std::string& value, int allowed);
 
+struct StorageFixture;
+
 // The objects of a cluster, and the pod to schedule.
 struct ClusterFixture {
   std::vector<Node> nodes;
   std::vector<Pod> pods;
   std::vector<PodDisruptionBudget> budgets;
   Pod incoming;
+  // Claims and volumes; without it, all is known and there are none.
+  std::shared_ptr<StorageFixture> storage;
 
   // Adds the nodes, and the pods that are not named in `without`.
   void fill(Cluster& cluster, std::span<const std::string> without = {}) const;
