@@ -13,6 +13,10 @@ ClusterFeeds::ClusterFeeds(ListWatchSource& source, CloudMemory& memory, const C
   open<sync::DaemonSet>("daemonsets", "/apis/apps/v1/daemonsets");
   open<sync::Namespace>("namespaces", "/api/v1/namespaces");
   open<sync::PodDisruptionBudget>("poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets");
+  open<sync::PersistentVolumeClaim>("persistentvolumeclaims", "/api/v1/persistentvolumeclaims");
+  open<sync::PersistentVolume>("persistentvolumes", "/api/v1/persistentvolumes");
+  open<sync::StorageClass>("storageclasses", "/apis/storage.k8s.io/v1/storageclasses");
+  open<sync::CsiNode>("csinodes", "/apis/storage.k8s.io/v1/csinodes");
   const bool protobuf = encoding.protobuf;
   std::get<OfKind<sync::Node>>(kinds_).asks_protobuf = protobuf && !encoding.whole;
   std::get<OfKind<sync::Pod>>(kinds_).asks_protobuf = protobuf && !encoding.whole;
@@ -46,6 +50,10 @@ void ClusterFeeds::start(loop::Tasks& tasks) {
   start_kind<sync::DaemonSet>(tasks);
   start_kind<sync::Namespace>(tasks);
   start_kind<sync::PodDisruptionBudget>(tasks);
+  start_kind<sync::PersistentVolumeClaim>(tasks);
+  start_kind<sync::PersistentVolume>(tasks);
+  start_kind<sync::StorageClass>(tasks);
+  start_kind<sync::CsiNode>(tasks);
 }
 
 template <class T>
@@ -81,6 +89,25 @@ Status ClusterFeeds::Subscription::progress(MonoTime now) const {
   if (silent.empty()) return {};
   return fail(Errc::unavailable,
               "no news for more than " + format_duration(silence_max) + ":" + silent);
+}
+
+bool ClusterFeeds::Subscription::settled() const {
+  return std::all_of(kinds_.begin(), kinds_.end(),
+                     [](const Kind& kind) { return kind.complete() || !kind.failure().empty(); });
+}
+
+Status ClusterFeeds::Subscription::current(MonoTime now) const {
+  if (auto whole = complete(); !whole) return whole;
+  for (const Kind& kind : kinds_) {
+    if (kind.out_of_memory()) {
+      return fail(Errc::exhausted, "the memory limit excludes " + std::string(kind.name));
+    }
+    if (!kind.failure().empty()) {
+      return fail(Errc::unavailable,
+                  "cannot list " + std::string(kind.name) + ": " + std::string(kind.failure()));
+    }
+  }
+  return progress(now);
 }
 
 bool ClusterFeeds::Subscription::out_of_memory() const {

@@ -16,6 +16,7 @@
 #include "platform/loop/tasks.h"
 #include "platform/random.h"
 #include "sync/model/config.h"
+#include "sync/model/storage.h"
 
 namespace holdfast::agent {
 
@@ -23,8 +24,8 @@ class ClusterFeeds {
  public:
   using Name = std::pair<std::string, std::string>;  // namespace and name
   struct Hooks {
-    std::function<void()> heard;                         // a list or an event arrived
-    std::function<void()> refused;                       // a list exceeds the memory limit
+    std::function<void()> heard;    // a list or an event arrived, or a list failed
+    std::function<void()> refused;  // a list exceeds the memory limit
     std::function<void(std::string_view kind)> skipped;  // an object that could not be read
   };
   struct Encoding {
@@ -48,6 +49,10 @@ class ClusterFeeds {
     // Whether the watches are alive. Errors: unavailable (a feed that was complete has made no
     // progress for `silence_max`; it is named).
     [[nodiscard]] Status progress(MonoTime now) const;
+    // Whether each list was received or has failed, so that complete() says what is known.
+    [[nodiscard]] bool settled() const;
+    // Whether all lists are complete and none has failed since. Errors: unavailable, exhausted.
+    [[nodiscard]] Status current(MonoTime now) const;
     // Whether one of the lists exceeds the memory limit, so that the known state is outdated.
     [[nodiscard]] bool out_of_memory() const;
 
@@ -91,9 +96,11 @@ class ClusterFeeds {
     std::vector<std::function<void(const Name&)>> remove;
     std::unique_ptr<Feed<T>> feed;
   };
-  using Kinds = std::tuple<OfKind<sync::Node>, OfKind<sync::Pod>, OfKind<sync::Lease>,
-                           OfKind<sync::DaemonSet>, OfKind<sync::Namespace>,
-                           OfKind<sync::PodDisruptionBudget>>;
+  using Kinds =
+      std::tuple<OfKind<sync::Node>, OfKind<sync::Pod>, OfKind<sync::Lease>,
+                 OfKind<sync::DaemonSet>, OfKind<sync::Namespace>,
+                 OfKind<sync::PodDisruptionBudget>, OfKind<sync::PersistentVolumeClaim>,
+                 OfKind<sync::PersistentVolume>, OfKind<sync::StorageClass>, OfKind<sync::CsiNode>>;
 
   template <class T>
   void open(std::string_view name, std::string_view path, bool whole = false);

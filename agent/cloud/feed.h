@@ -36,9 +36,9 @@ class Feed final : public ListWatchSink {
   using Name = std::pair<std::string, std::string>;  // namespace and name
 
   // `set` is called with every object that was listed or changed, `remove` with the name of every
-  // object that is gone, `heard` whenever anything arrived, and `skipped`, if set, for each object
-  // that could not be decoded. Everything they refer to outlives the feed. With `whole`, objects
-  // that arrive as JSON keep their unknown fields.
+  // object that is gone, `heard` whenever anything arrived or a list failed, and `skipped`, if set,
+  // for each object that could not be decoded. Everything they refer to outlives the feed. With
+  // `whole`, objects that arrive as JSON keep their unknown fields.
   Feed(std::function<void(const T&)> set, std::function<void(const Name&)> remove,
        std::function<void()> heard, std::function<void()> skipped = {}, bool whole = false)
       : whole_(whole),
@@ -107,7 +107,10 @@ class Feed final : public ListWatchSink {
     if (std::exchange(failure_, failure.what) != failure.what) {
       log_warn("list failed", {{"kind", T::kind}, {"why", failure.what}});
     }
-    if (failure.code != Errc::exhausted) return;
+    if (failure.code != Errc::exhausted) {
+      heard_();
+      return;
+    }
     // Back to the objects of the last complete list.
     remove_if([this](const Seen& seen) { return seen.first > complete_list_; });
     out_of_memory_ = true;

@@ -213,6 +213,9 @@ Status read_arguments(const YAML::Node& node, SchedulerPlan& plan) {
     fields["minCandidateNodesAbsolute"] = number(0, 1'000'000, [&plan](std::int64_t value) {
       plan.limits.absolute = static_cast<int>(value);
     });
+  } else if (name == "VolumeBinding") {
+    fields["bindTimeoutSeconds"] = number(
+        0, 86'400, [&plan](std::int64_t value) { plan.volumes_max = std::chrono::seconds(value); });
   } else if (name == "NodeResourcesFit") {
     fields["ignoredResources"] = collect(plan.plugins.fit.ignored_resources);
     fields["ignoredResourceGroups"] = collect(plan.plugins.fit.ignored_groups);

@@ -2,9 +2,9 @@
 // The file is kube-scheduler's: kind KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1.
 // Supported are extenders, percentageOfNodesToScore, parallelism, podInitialBackoffSeconds,
 // podMaxBackoffSeconds, and one profile with its schedulerName and the arguments of
-// DefaultPreemption and NodeResourcesFit (ignored resources). Any other field is an error that
-// names it. The flag is --scheduler-config, because --config names the file with holdfast-cloud's
-// own flags.
+// DefaultPreemption, NodeResourcesFit (ignored resources) and VolumeBinding (bindTimeoutSeconds).
+// Any other field is an error that names it. The flag is --scheduler-config, because --config names
+// the file with holdfast-cloud's own flags.
 
 #pragma once
 
@@ -43,6 +43,7 @@ struct SchedulerPlan {
   sync::schedule::AttemptOptions attempt;
   sync::schedule::PluginOptions plugins;
   sync::schedule::CandidateLimits limits;
+  Duration volumes_max = std::chrono::minutes(10);
   std::vector<ExtenderPlan> extenders;
   // Fields of the file that say what flags of this program say: "leaderElection".
   std::vector<std::string> ignored;

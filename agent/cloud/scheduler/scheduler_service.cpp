@@ -24,7 +24,8 @@ sync::schedule::SchedulerOptions options_of(const SchedulerPlan& plan, loop::Wor
                                            .attempt = plan.attempt,
                                            .plugins = plan.plugins,
                                            .limits = plan.limits,
-                                           .extenders = {}};
+                                           .extenders = {},
+                                           .volumes_max = plan.volumes_max};
   options.extenders.assign(plan.extenders.begin(), plan.extenders.end());
   if (threads_of(plan) == 0) return options;
   options.for_each = [&workers](std::size_t count, const auto& work) {
@@ -99,7 +100,7 @@ asio::awaitable<void> SchedulerService::stop(MonoTime deadline, Duration patienc
 }
 
 void SchedulerService::start_if_ready() {
-  if (ended_ || acts() || !leads() || !complete()) return;
+  if (ended_ || acts() || !leads() || !complete() || !storage_.settled()) return;
   log_info("scheduler started", {{"name", settings_.plan.name},
                                  {"nodes", machine_.state().cluster().nodes().size()},
                                  {"pods", machine_.state().cluster().pods()}});
@@ -113,22 +114,42 @@ void SchedulerService::lost_leadership(const std::string& why) {
 }
 
 template <class T>
-void SchedulerService::feed(ClusterFeeds& feeds) {
+void SchedulerService::feed(ClusterFeeds& feeds, ClusterFeeds::Subscription& needs) {
   feeds.subscribe<T>(
-      needs_, [this](const T& object) { runner_.feed(sync::control::Changed<T>{object}); },
+      needs, [this](const T& object) { runner_.feed(sync::control::Changed<T>{object}); },
       [this](const ClusterFeeds::Name& name) {
         runner_.feed(sync::control::Removed<T>{name.first, name.second});
       });
 }
 
 void SchedulerService::subscribe(ClusterFeeds& feeds) {
-  feed<sync::Node>(feeds);
-  feed<sync::Pod>(feeds);
-  feed<sync::Namespace>(feeds);
-  feed<sync::PodDisruptionBudget>(feeds);
+  feed<sync::Node>(feeds, needs_);
+  feed<sync::Pod>(feeds, needs_);
+  feed<sync::Namespace>(feeds, needs_);
+  feed<sync::PodDisruptionBudget>(feeds, needs_);
+  feed<sync::PersistentVolumeClaim>(feeds, storage_);
+  feed<sync::PersistentVolume>(feeds, storage_);
+  feed<sync::StorageClass>(feeds, storage_);
+  feed<sync::CsiNode>(feeds, storage_);
+}
+
+void SchedulerService::note_storage() {
+  const Status current = storage_.current(clock_.mono());
+  std::string why = current ? "" : current.error().what;
+  if (why == storage_missing_) return;
+  storage_missing_ = why;
+  if (storage_.settled()) {
+    if (why.empty()) {
+      log_info("volumes known", {{"scheduler", settings_.plan.name}});
+    } else {
+      log_warn("pods with claims wait", {{"scheduler", settings_.plan.name}, {"why", why}});
+    }
+  }
+  runner_.feed(sync::schedule::StorageMissing{std::move(why)});
 }
 
 void SchedulerService::feeds_changed() {
+  note_storage();
   if (needs_.out_of_memory()) {
     runner_.pause();
   } else {

@@ -76,7 +76,9 @@ class SchedulerService {
   void start_if_ready();
   void lost_leadership(const std::string& why);
   template <class T>
-  void feed(ClusterFeeds& feeds);
+  void feed(ClusterFeeds& feeds, ClusterFeeds::Subscription& needs);
+  // Passes on whether all claims, volumes, storage classes and CSI nodes are known.
+  void note_storage();
 
   Settings settings_;
   Clients clients_;
@@ -93,6 +95,8 @@ class SchedulerService {
   SchedulerPerformer performer_;
   SchedulerRunner runner_;
   ClusterFeeds::Subscription needs_;
+  ClusterFeeds::Subscription storage_;  // only pods with claims need it
+  std::string storage_missing_ = "nothing was received yet";
   const Clock& clock_;
   loop::Tasks tasks_;
 };

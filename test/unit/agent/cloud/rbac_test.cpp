@@ -115,6 +115,15 @@ class Recorder {
     co_return header ? std::string(header->uid) : std::string();
   }
 
+  // Changes an object without recording the request.
+  asio::awaitable<void> change(std::string target, std::string body) {
+    http::Request request{.method = http::Method::patch, .target = std::move(target)};
+    request.body = std::move(body);
+    request.headers.set("Content-Type", "application/merge-patch+json");
+    const http::Response response = co_await api_->handler()(request);
+    EXPECT_EQ(response.status, 200) << response.body;
+  }
+
   asio::awaitable<void> stop() {
     api_->stop();
     co_await server_.stop(test::VirtualClock::begin + 5min);
@@ -177,6 +186,37 @@ std::vector<lifecycle::Effect> samples(const lifecycle::PodRef& pod, const std::
           lifecycle::DeleteNode{"a", node_uid}};
 }
 
+// Creates a claim of its own class, and a pod that uses it and needs no other room.
+asio::awaitable<void> give_claim(Recorder& recorder, const std::string& name) {
+  co_await recorder.create(
+      "/apis/storage.k8s.io/v1/storageclasses",
+      R"({"kind":"StorageClass","apiVersion":"storage.k8s.io/v1","metadata":{"name":")" + name +
+          R"("},"provisioner":"example.com/p","volumeBindingMode":"WaitForFirstConsumer"})");
+  co_await recorder.create(
+      "/api/v1/namespaces/default/persistentvolumeclaims",
+      R"({"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"name":")" + name +
+          R"("},"spec":{"storageClassName":")" + name +
+          R"(","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}})");
+  co_await recorder.create(
+      pods_path, R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name +
+                     R"("},"spec":{"schedulerName":"holdfast-scheduler","tolerations":[)"
+                     R"({"operator":"Exists"}],"containers":[{"name":"c","image":"i"}],"volumes":[)"
+                     R"({"name":"v","persistentVolumeClaim":{"claimName":")" +
+                     name + R"("}}]}})");
+}
+
+// One claim gets a new volume, the other one an existing volume.
+asio::awaitable<void> give_claims(Recorder& recorder) {
+  const std::string volume = "/api/v1/persistentvolumes";
+  co_await recorder.create(
+      volume,
+      R"({"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"pv"},"spec":{)"
+      R"("storageClassName":"found","accessModes":["ReadWriteOnce"],"capacity":{"storage":"1"},)"
+      R"("hostPath":{"path":"/x"}}})");
+  co_await recorder.change(volume + "/pv/status", R"({"status":{"phase":"Available"}})");
+  for (const char* name : {"made", "found"}) co_await give_claim(recorder, name);
+}
+
 // Creates a full node with a pod, a pod that preempts it, and a pod that fits. They make the
 // scheduler send every kind of request.
 asio::awaitable<void> give_to_schedule(Recorder& recorder) {
@@ -234,12 +274,18 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
     co_await loop::wait_for(10ms);
   }
   co_await give_to_schedule(recorder);
+  co_await give_claims(recorder);
   const Right deletion{"delete", "", "pods", "default", "low"};
   const Right binding{"create", "", "pods/binding", "default", "small"};
   const Right event{"create", "events.k8s.io", "events", "default"};
-  while (!(recorder.asked.contains(deletion) && recorder.asked.contains(binding) &&
-           recorder.asked.contains(event)) &&
-         clock.mono() < limit) {
+  const Right selection{"patch", "", "persistentvolumeclaims", "default", "made"};
+  const Right reservation{"patch", "", "persistentvolumes", "", "pv"};
+  const auto has_all = [&] {
+    const std::vector<Right> all = {deletion, binding, event, selection, reservation};
+    return std::all_of(all.begin(), all.end(),
+                       [&](const Right& one) { return recorder.asked.contains(one); });
+  };
+  while (!has_all() && clock.mono() < limit) {
     co_await loop::wait_for(10ms);
   }
   for (lifecycle::Effect& effect : samples({"default", "p", std::move(uid)}, node_uid)) {

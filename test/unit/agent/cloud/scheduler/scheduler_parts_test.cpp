@@ -31,6 +31,8 @@ profiles:
           minCandidateNodesAbsolute: 50
       - name: NodeResourcesFit
         args: {ignoredResources: [example.com/a], ignoredResourceGroups: [example.org]}
+      - name: VolumeBinding
+        args: {bindTimeoutSeconds: 30}
 extenders:
   - urlPrefix: https://extender.example:8443/v1/
     filterVerb: filter
@@ -56,6 +58,7 @@ extenders:
   EXPECT_EQ(plan.queue.backoff_max, 20s);
   EXPECT_EQ(plan.limits.percentage, 20);
   EXPECT_EQ(plan.limits.absolute, 50);
+  EXPECT_EQ(plan.volumes_max, 30s);
   EXPECT_EQ(plan.plugins.fit.ignored_resources,
             (std::set<std::string, std::less<>>{"example.com/a", "example.com/gpu"}));
   EXPECT_EQ(plan.plugins.fit.ignored_groups, (std::set<std::string, std::less<>>{"example.org"}));
