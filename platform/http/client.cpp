@@ -7,6 +7,7 @@
 #include "platform/http/h1_exchange.h"
 #include "platform/http/h2/sessions.h"
 #include "platform/http/hops.h"
+#include "platform/net/network.h"
 
 namespace holdfast::http {
 
@@ -21,8 +22,10 @@ struct Client::Core {
     if (endpoint.tls == nullptr || !limits.http2.enabled) return;
     h2::SessionSettings settings{
         .reader = limits.reader, .idle = limits.idle, .limits = limits.http2, .traffic = traffic};
-    sessions = std::make_shared<h2::Sessions>(endpoint.at, endpoint.tls, std::move(settings));
+    sessions = std::make_shared<h2::Sessions>(route(), std::move(settings));
   }
+
+  [[nodiscard]] net::Route route() const { return {endpoint.at, endpoint.tls, endpoint.proxy}; }
 
   void remember_http1(std::string kind) {
     http1_kinds.push_back(std::move(kind));
@@ -56,8 +59,7 @@ asio::awaitable<Result<Response>> ask_alone(CorePtr core, const Request& request
                                             MonoTime deadline) {
   auto answer = co_await h1::ask_kept(core->pool, request, streamed, deadline);
   if (answer) co_return *std::move(answer);
-  CO_TRY(h1::ConnectionPtr connection,
-         co_await net::connect(core->endpoint.at, core->endpoint.tls, deadline));
+  CO_TRY(h1::ConnectionPtr connection, co_await net::connect(core->route(), deadline));
   ++core->traffic->connections;
   co_return co_await h1::ask(core->pool, std::move(connection), request, streamed, deadline);
 }

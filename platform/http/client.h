@@ -5,6 +5,9 @@
 // that asks for an upgrade also uses its own HTTP/1.1 connection, and so does every request of a
 // kind that the server has refused over HTTP/2 (RFC 9113, 7: HTTP_1_1_REQUIRED).
 //
+// With a proxy, every connection is a tunnel through it, also to plain http:// servers. If it opens
+// none, no request is sent; what the proxy answers is never returned as a response.
+//
 // Threading: the loop's thread only. The client must outlive its calls, but not the returned
 // streams.
 
@@ -19,6 +22,7 @@
 #include "platform/http/message.h"
 #include "platform/http/reader.h"
 #include "platform/http/traffic.h"
+#include "platform/net/route.h"
 #include "platform/net/transport.h"
 
 namespace holdfast::http {
@@ -26,6 +30,7 @@ namespace holdfast::http {
 struct Endpoint {
   net::HostPort at;
   std::shared_ptr<const tls::Context> tls = {};  // null: plain HTTP
+  std::shared_ptr<const net::Proxy> proxy = {};  // null: a direct connection
 };
 
 struct ClientLimits {

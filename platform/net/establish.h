@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "platform/net/route.h"
 #include "platform/net/stream_connection.h"
-#include "platform/net/transport.h"
 
 namespace holdfast::net {
 
@@ -45,24 +45,30 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> establish_accepted(
   co_return connection;
 }
 
-// Completes a connection to the server `host`, whose name is verified. With `tls` null it is plain.
-template <class Socket>
-asio::awaitable<Result<std::unique_ptr<Connection>>> establish_connected(
-    Socket socket, std::string host, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
-    std::span<const std::string_view> protocols) {
-  using Tls = asio::ssl::stream<Socket>;
-  Peer peer = peer_of(socket);
-  if (tls == nullptr) co_return plain_connection(std::move(socket), std::move(peer));
-  auto made = std::make_unique<StreamConnection<Tls>>(Tls(std::move(socket), tls->native()),
+// How to secure a connection to the server `host`, whose name is verified.
+struct ClientHandshake {
+  std::string host;
+  std::shared_ptr<const tls::Context> tls;
+  std::span<const std::string_view> protocols;
+};
+
+// Performs a client's TLS handshake over `below`: a socket, or a TLS stream to a proxy.
+template <class Below>
+asio::awaitable<Result<std::unique_ptr<StreamConnection<asio::ssl::stream<Below>>>>> secure(
+    Below below, Peer peer, ClientHandshake with, MonoTime deadline) {
+  using Tls = asio::ssl::stream<Below>;
+  auto made = std::make_unique<StreamConnection<Tls>>(Tls(std::move(below), with.tls->native()),
                                                       std::move(peer));
   boost::system::error_code ec;
-  const std::string& name = tls->server_name().empty() ? host : tls->server_name();
-  if (tls->verifies_peer()) {
+  const std::string& wanted = with.tls->server_name();
+  const std::string& name = wanted.empty() ? with.host : wanted;
+  if (with.tls->verifies_peer()) {
     made->stream().set_verify_callback(asio::ssl::host_name_verification(name), ec);
   }
   if (asio::ip::make_address(name, ec); ec) {
     tls::set_server_name(made->stream().native_handle(), name);
   }
+  const auto& protocols = with.protocols;
   if (!protocols.empty()) tls::offer_protocols(made->stream().native_handle(), protocols);
   Deadline limit(made->socket());
   limit.set(deadline);
@@ -71,7 +77,58 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> establish_connected(
   if (ec) co_return fail(handshake_error(ec, limit.passed()));
   limit.set(MonoTime::max());
   made->set_protocol(tls::agreed_protocol(made->stream().native_handle()));
-  std::unique_ptr<Connection> connection = std::move(made);
+  co_return made;
+}
+
+// Opens a tunnel through the route's proxy, to which `below` is connected, and completes the
+// connection to the route's server inside it.
+template <class Stream>
+asio::awaitable<Result<std::unique_ptr<Connection>>> establish_through(
+    std::unique_ptr<StreamConnection<Stream>> below, Route route, MonoTime deadline,
+    std::span<const std::string_view> protocols) {
+  below->expires_at(deadline);
+  HostPort to = route.to;
+  const Status opened = co_await route.proxy->open(*below, std::move(to));
+  if (!opened) co_return fail(opened.error());
+  below->expires_at(MonoTime::max());
+  std::unique_ptr<Connection> connection;
+  if (route.tls == nullptr) {
+    connection = std::move(below);
+    co_return connection;
+  }
+  ClientHandshake inside{std::move(route.to.host), std::move(route.tls), protocols};
+  Peer peer = below->peer();
+  auto made =
+      co_await secure(std::move(below->stream()), std::move(peer), std::move(inside), deadline);
+  if (!made) co_return fail(made.error());
+  connection = *std::move(made);
+  co_return connection;
+}
+
+// Completes a connection to the route's server, or to its proxy.
+template <class Socket>
+asio::awaitable<Result<std::unique_ptr<Connection>>> establish_connected(
+    Socket socket, Route route, MonoTime deadline, std::span<const std::string_view> protocols) {
+  Peer peer = peer_of(socket);
+  const bool proxied = route.proxy != nullptr;
+  const std::shared_ptr<const tls::Context> tls = proxied ? route.proxy->tls() : route.tls;
+  if (tls == nullptr) {
+    auto plain = std::make_unique<StreamConnection<Socket>>(std::move(socket), std::move(peer));
+    if (proxied) {
+      co_return co_await establish_through(std::move(plain), std::move(route), deadline, protocols);
+    }
+    std::unique_ptr<Connection> connection = std::move(plain);
+    co_return connection;
+  }
+  // A proxy is asked over HTTP/1.1 or SOCKS, so nothing is negotiated with it.
+  ClientHandshake with{proxied ? route.proxy->at().host : route.to.host, tls, {}};
+  if (!proxied) with.protocols = protocols;
+  auto made = co_await secure(std::move(socket), std::move(peer), std::move(with), deadline);
+  if (!made) co_return fail(made.error());
+  if (proxied) {
+    co_return co_await establish_through(*std::move(made), std::move(route), deadline, protocols);
+  }
+  std::unique_ptr<Connection> connection = *std::move(made);
   co_return connection;
 }
 

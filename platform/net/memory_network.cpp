@@ -193,9 +193,9 @@ Result<ReservedAddress> MemoryNetwork::reserve(asio::any_io_executor executor, c
 }
 
 asio::awaitable<Result<std::unique_ptr<Connection>>> MemoryNetwork::connect(
-    HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
-    std::span<const std::string_view> protocols) {
+    Route route, MonoTime deadline, std::span<const std::string_view> protocols) {
   const auto executor = co_await asio::this_coro::executor;
+  const HostPort to = route.proxy ? route.proxy->at() : route.to;
   CO_TRY(const std::vector<std::string> addresses, resolve(to.host));
   Error last = refused(to);
   for (const std::string& address : addresses) {
@@ -209,8 +209,8 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> MemoryNetwork::connect(
       last = socket.error();
       continue;
     }
-    auto made = co_await establish_connected(std::move(*socket), std::move(to.host), std::move(tls),
-                                             deadline, protocols);
+    auto made =
+        co_await establish_connected(std::move(*socket), std::move(route), deadline, protocols);
     co_return made;
   }
   co_return fail(std::move(last));

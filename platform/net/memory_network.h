@@ -44,10 +44,9 @@ class MemoryNetwork final : public Network {
                                                 const HostPort& at) override;
 
   // Errors: timeout, denied (bad certificate), unavailable (nobody listens, the link is refused, or
-  // the name is unknown).
+  // the name is unknown), those of Proxy::open().
   asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
-      HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
-      std::span<const std::string_view> protocols) override;
+      Route route, MonoTime deadline, std::span<const std::string_view> protocols) override;
 
   // Gives a host name its addresses; none makes it unknown. "localhost" is 127.0.0.1.
   void set_name(const std::string& host, std::vector<std::string> addresses);

@@ -51,7 +51,17 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
     HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
     std::span<const std::string_view> protocols) {
   Network& network = network_of(co_await asio::this_coro::executor);
-  auto connected = co_await network.connect(std::move(to), std::move(tls), deadline, protocols);
+  Route direct{std::move(to), std::move(tls)};
+  auto connected = co_await network.connect(std::move(direct), deadline, protocols);
+  co_return connected;
+}
+
+asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
+    Route route, MonoTime deadline, std::span<const std::string_view> protocols) {
+  Network& network = network_of(co_await asio::this_coro::executor);
+  const std::shared_ptr<const Proxy> proxy = route.proxy;
+  auto connected = co_await network.connect(std::move(route), deadline, protocols);
+  if (!connected && proxy) co_return fail("through proxy " + proxy->name(), connected.error());
   co_return connected;
 }
 

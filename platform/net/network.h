@@ -15,6 +15,7 @@
 
 #include "platform/net/connection.h"
 #include "platform/net/reserved_address.h"
+#include "platform/net/route.h"
 #include "platform/net/transport.h"
 #include "platform/tls/context.h"
 
@@ -34,10 +35,9 @@ class Network {
   [[nodiscard]] virtual Result<ReservedAddress> reserve(asio::any_io_executor executor,
                                                         const HostPort& at) = 0;
 
-  // See net::connect(). Names are resolved by the network.
+  // See net::connect(). Names are resolved by the network, except those behind a proxy.
   virtual asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
-      HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
-      std::span<const std::string_view> protocols) = 0;
+      Route route, MonoTime deadline, std::span<const std::string_view> protocols) = 0;
 };
 
 // Gives `loop` its network, once and before anything on it listens or connects. `network` is
@@ -46,6 +46,11 @@ void set_network(asio::execution_context& loop, Network& network);
 
 // The network of the executor's loop: the one of set_network(), or the kernel's.
 [[nodiscard]] Network& network_of(const asio::any_io_executor& executor);
+
+// As connect() of transport.h, but through the route's proxy if it has one; the proxy then resolves
+// the server's name. Errors: those of connect() and of Proxy::open(), naming the proxy.
+asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
+    Route route, MonoTime deadline, std::span<const std::string_view> protocols = {});
 
 // The kernel's network: TCP, and names as the machine resolves them.
 [[nodiscard]] Network& kernel_network();

@@ -93,22 +93,40 @@ class Deadline {
   std::shared_ptr<State> state_;
 };
 
-// The layers of a stream: a socket, or TLS over one.
+// The layers of a stream: a socket, TLS over one, or TLS inside the TLS of a proxy.
 template <class Stream>
 struct Layers {
   using Socket = Stream;
   static constexpr bool has_tls = false;
   static Socket& socket(Stream& stream) { return stream; }
+  static bool has_unread(Stream& /*stream*/) { return false; }
+  // What has to be sent on the socket for `bytes` to leave this layer.
+  static std::string on_wire(Stream& /*stream*/, std::string bytes) { return bytes; }
+  // What has to be sent on the socket to end this layer and those below it.
+  static std::string close_notify(Stream& /*stream*/) { return {}; }
 };
 
 template <class Below>
 struct Layers<asio::ssl::stream<Below>> {
-  using Socket = Below;
+  using Stream = asio::ssl::stream<Below>;
+  using Under = Layers<Below>;
+  using Socket = typename Under::Socket;
   static constexpr bool has_tls = true;
-  static Socket& socket(asio::ssl::stream<Below>& stream) { return stream.next_layer(); }
+  static Socket& socket(Stream& stream) { return Under::socket(stream.next_layer()); }
+  static bool has_unread(Stream& stream) {
+    return tls::has_unread(stream.native_handle()) || Under::has_unread(stream.next_layer());
+  }
+  static std::string on_wire(Stream& stream, std::string bytes) {
+    return Under::on_wire(stream.next_layer(), tls::seal_now(stream.native_handle(), bytes));
+  }
+  static std::string close_notify(Stream& stream) {
+    std::string ours = tls::take_close_notify(stream.native_handle());
+    if (!ours.empty()) ours = Under::on_wire(stream.next_layer(), std::move(ours));
+    return ours + Under::close_notify(stream.next_layer());
+  }
 };
 
-// `Stream` is a socket, which stands for plain TCP, or ssl::stream of one.
+// `Stream` is a socket, which stands for plain TCP, or ssl::stream of one, also twice.
 template <class Stream>
 class StreamConnection final : public Connection {
  public:
@@ -147,7 +165,7 @@ class StreamConnection final : public Connection {
     // Everything written before has been sent, so there is room for TLS's close_notify. If not,
     // closing the connection has to suffice.
     if constexpr (Layers<Stream>::has_tls) {
-      send_now(socket(), tls::take_close_notify(stream_.native_handle()));
+      send_now(socket(), Layers<Stream>::close_notify(stream_));
     }
     end_sending(socket());
   }
@@ -162,10 +180,7 @@ class StreamConnection final : public Connection {
   void reset() override { send_reset(socket()); }
 
   [[nodiscard]] bool seems_open() override {
-    if constexpr (Layers<Stream>::has_tls) {
-      if (tls::has_unread(stream_.native_handle())) return false;
-    }
-    return is_quiet(socket());
+    return !Layers<Stream>::has_unread(stream_) && is_quiet(socket());
   }
 
   [[nodiscard]] const Peer& peer() const override { return peer_; }

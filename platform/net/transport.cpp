@@ -269,11 +269,11 @@ class KernelNetwork final : public Network {
   }
 
   asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
-      HostPort to, std::shared_ptr<const tls::Context> tls, MonoTime deadline,
-      std::span<const std::string_view> protocols) override {
-    CO_TRY(tcp::socket socket, co_await connect_tcp(to, deadline));
-    auto made = co_await establish_connected(std::move(socket), std::move(to.host), std::move(tls),
-                                             deadline, protocols);
+      Route route, MonoTime deadline, std::span<const std::string_view> protocols) override {
+    HostPort first = route.proxy ? route.proxy->at() : route.to;
+    CO_TRY(tcp::socket socket, co_await connect_tcp(std::move(first), deadline));
+    auto made =
+        co_await establish_connected(std::move(socket), std::move(route), deadline, protocols);
     co_return made;
   }
 };

@@ -81,8 +81,11 @@ Result<std::shared_ptr<const Context>> Context::for_client(const ClientSettings&
   made->server_name_ = settings.server_name;
   boost::system::error_code ec;
   made->native_->set_verify_mode(settings.insecure ? ssl::verify_none : ssl::verify_peer, ec);
-  if (settings.ca_pem.empty()) {
+  if (settings.ca_pem.empty() || settings.system_roots_too) {
     made->native_->set_default_verify_paths(ec);
+  }
+  if (settings.ca_pem.empty()) {
+    // Only the system's roots are trusted.
   } else if (auto used = use_authority(*made->native_, settings.ca_pem); !used) {
     return fail(used.error());
   }

@@ -34,6 +34,7 @@ struct ClientSettings {
   bool insecure = false;         // accept any server certificate
   std::string server_name = {};  // that its certificate must have; empty: the connection's host
   Now now = {};
+  bool system_roots_too = false;  // besides `ca_pem`
 };
 
 struct ServerSettings {

@@ -21,6 +21,25 @@ std::string entry_text(X509_NAME* name, int at) {
   return text;
 }
 
+// Returns what `write` makes the session send. The session's write BIO belongs to the coroutine
+// that reads and writes, so a memory BIO takes its place meanwhile.
+template <class Write>
+std::string captured(ssl_st* session, const Write& write) {
+  BIO* usual = SSL_get_wbio(session);
+  BIO* aside = BIO_new(BIO_s_mem());
+  if (usual == nullptr || aside == nullptr || BIO_up_ref(usual) != 1) {
+    BIO_free(aside);
+    return {};
+  }
+  SSL_set0_wbio(session, aside);
+  write();
+  const char* bytes = nullptr;
+  const long size = BIO_get_mem_data(aside, &bytes);
+  std::string sent(bytes, size > 0 ? static_cast<std::size_t>(size) : 0);
+  SSL_set0_wbio(session, usual);
+  return sent;
+}
+
 }  // namespace
 
 void read_peer_names(ssl_st* session, std::string& common_name,
@@ -79,21 +98,16 @@ bool has_unread(ssl_st* session) {
 
 std::string take_close_notify(ssl_st* session) {
   if (SSL_is_init_finished(session) == 0 || SSL_get_shutdown(session) != 0) return {};
-  // The session's write BIO belongs to the coroutine that reads and writes. Capture close_notify in
-  // a memory BIO instead.
-  BIO* usual = SSL_get_wbio(session);
-  BIO* aside = BIO_new(BIO_s_mem());
-  if (usual == nullptr || aside == nullptr || BIO_up_ref(usual) != 1) {
-    BIO_free(aside);
-    return {};
-  }
-  SSL_set0_wbio(session, aside);
-  (void)SSL_shutdown(session);
-  const char* bytes = nullptr;
-  const long size = BIO_get_mem_data(aside, &bytes);
-  std::string goodbye(bytes, size > 0 ? static_cast<std::size_t>(size) : 0);
-  SSL_set0_wbio(session, usual);
-  return goodbye;
+  return captured(session, [session] { (void)SSL_shutdown(session); });
+}
+
+std::string seal_now(ssl_st* session, std::string_view bytes) {
+  if (bytes.empty() || SSL_is_init_finished(session) == 0) return {};
+  return captured(session, [session, bytes] {
+    ERR_clear_error();
+    (void)SSL_write(session, bytes.data(), static_cast<int>(bytes.size()));
+    ERR_clear_error();
+  });
 }
 
 }  // namespace holdfast::tls

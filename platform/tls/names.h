@@ -34,6 +34,9 @@ void offer_protocols(ssl_st* session, std::span<const std::string_view> names);
 // broken.
 [[nodiscard]] std::string take_close_notify(ssl_st* session);
 
+// Returns `bytes` as TLS records; send them after all other data. "" if the session is broken.
+[[nodiscard]] std::string seal_now(ssl_st* session, std::string_view bytes);
+
 // Whether unread data or a close_notify of the peer has arrived in `session`.
 [[nodiscard]] bool has_unread(ssl_st* session);
 

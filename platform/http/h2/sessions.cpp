@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "platform/net/network.h"
+
 namespace holdfast::http::h2 {
 namespace {
 
@@ -30,10 +32,9 @@ class Sessions::Connecting {
   Sessions& sessions_;
 };
 
-Sessions::Sessions(net::HostPort at, std::shared_ptr<const tls::Context> tls,
-                   SessionSettings settings)
-    : at_(std::move(at)), tls_(std::move(tls)), settings_(std::move(settings)) {
-  settings_.authority = at_.text();
+Sessions::Sessions(net::Route route, SessionSettings settings)
+    : route_(std::move(route)), settings_(std::move(settings)) {
+  settings_.authority = route_.to.text();
 }
 
 void Sessions::notify() {
@@ -86,7 +87,7 @@ asio::awaitable<Result<Sessions::ChosenConnection>> Sessions::connect(MonoTime d
   const auto executor = co_await asio::this_coro::executor;
   const Connecting connecting(*self);
   const std::span offered = http1_wanted_ ? std::span(protocols).last(1) : std::span(protocols);
-  auto made = co_await net::connect(at_, tls_, deadline, offered);
+  auto made = co_await net::connect(route_, deadline, offered);
   if (!made) {
     ++failures_;
     failure_ = made.error();

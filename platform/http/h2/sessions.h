@@ -14,14 +14,14 @@
 
 #include "platform/http/h2/session.h"
 #include "platform/loop/event.h"
-#include "platform/net/transport.h"
+#include "platform/net/route.h"
 
 namespace holdfast::http::h2 {
 
 class Sessions : public std::enable_shared_from_this<Sessions> {
  public:
   // The callbacks of `settings` are replaced.
-  Sessions(net::HostPort at, std::shared_ptr<const tls::Context> tls, SessionSettings settings);
+  Sessions(net::Route route, SessionSettings settings);
 
   // What carries the next request: exactly one of `session` and `plain` is set.
   struct ChosenConnection {
@@ -49,8 +49,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   asio::awaitable<Result<ChosenConnection>> connect(MonoTime deadline);
   void notify();
 
-  net::HostPort at_;
-  std::shared_ptr<const tls::Context> tls_;
+  net::Route route_;
   SessionSettings settings_;
   std::vector<std::shared_ptr<Session>> open_;
   std::optional<loop::Event> changed_;
