@@ -5,7 +5,8 @@
 #include <filesystem>
 
 #include "platform/fs/ownership.h"
-#include "platform/log.h"
+#include "platform/http/grammar.h"
+#include "platform/proxy/url.h"
 #include "platform/text.h"
 
 namespace holdfast::agent {
@@ -82,6 +83,9 @@ class Reader {
     if (auto done = read_server(text(cluster["server"]), access); !done) return done;
     access.tls_settings.insecure = text(cluster["insecure-skip-tls-verify"]) == "true";
     access.tls_settings.server_name = text(cluster["tls-server-name"]);
+    const std::string& name = access.tls_settings.server_name;
+    if (!name.empty() && !http::is_host(name)) return wrong("tls-server-name: not a host name");
+    if (auto done = read_proxy(text(cluster["proxy-url"]), access); !done) return done;
     TRY(access.tls_settings.ca_pem, bytes_of(cluster, "certificate-authority"));
     return {};
   }
@@ -92,6 +96,15 @@ class Reader {
     access.tls = read->tls;
     access.server = std::move(read->server.at);
     access.path_prefix = std::move(read->server.path_prefix);
+    return {};
+  }
+
+  Status read_proxy(std::string url, ClusterAccess& access) const {
+    if (url.empty()) return {};
+    const auto read = proxy::parse_url(url);
+    if (!read) return wrong("proxy-url: " + read.error().what);
+    if (read->has_credentials && !exposed_.empty()) access.exposed_files.push_back(exposed_);
+    access.proxy_url = std::move(url);
     return {};
   }
 
@@ -108,7 +121,8 @@ class Reader {
       if (auto safe = check_secret_file(text(user["client-key"]), access); !safe) return safe;
     }
     const bool secret_inside = key_inside || !access.token.empty();
-    if (secret_inside && !exposed_.empty()) access.exposed_files.push_back(exposed_);
+    const bool reported = !access.exposed_files.empty() && access.exposed_files[0] == exposed_;
+    if (secret_inside && !exposed_.empty() && !reported) access.exposed_files.push_back(exposed_);
     TRY(access.tls_settings.identity.certificate_pem, bytes_of(user, "client-certificate"));
     TRY(access.tls_settings.identity.key_pem, bytes_of(user, "client-key"));
     const bool has_certificate = !access.tls_settings.identity.certificate_pem.empty();
@@ -125,42 +139,6 @@ class Reader {
 
 }  // namespace
 
-Result<ServerUrl> parse_server_url(std::string_view url) {
-  const std::string whole(url);
-  ServerUrl read{.tls = url.starts_with("https://"), .server = {}};
-  if (!read.tls && !url.starts_with("http://")) {
-    return fail(Errc::invalid, "server \"" + whole + "\" is neither http:// nor https://");
-  }
-  url.remove_prefix(read.tls ? 8 : 7);
-  const std::size_t slash = url.find('/');
-  std::string authority(url.substr(0, slash));
-  std::string& prefix = read.server.path_prefix;
-  if (slash != std::string_view::npos) prefix = url.substr(slash);
-  while (prefix.ends_with('/')) prefix.pop_back();
-  const bool has_port = authority.rfind(':') != std::string::npos && !authority.ends_with(']');
-  if (!has_port) authority += read.tls ? ":443" : ":80";
-  auto at = net::HostPort::parse(authority);
-  if (!at) return fail(Errc::invalid, "server \"" + whole + "\": " + at.error().what);
-  read.server.at = *std::move(at);
-  return read;
-}
-
-std::vector<ServerAddress> ClusterAccess::servers() const {
-  std::vector<ServerAddress> all{{server, path_prefix}};
-  all.insert(all.end(), others.begin(), others.end());
-  return all;
-}
-
-Result<std::vector<http::Endpoint>> ClusterAccess::endpoints() const {
-  std::shared_ptr<const tls::Context> context;
-  if (tls) {
-    TRY(context, tls::Context::for_client(tls_settings));
-  }
-  std::vector<http::Endpoint> made;
-  for (ServerAddress& each : servers()) made.push_back({std::move(each.at), context});
-  return made;
-}
-
 Result<ClusterAccess> read_kubeconfig(const std::string& file, std::string_view context) {
   TRY(const fs::ForeignSecret content, fs::read_foreign_secret(file, file_limit));
   try {
@@ -170,48 +148,6 @@ Result<ClusterAccess> read_kubeconfig(const std::string& file, std::string_view 
   } catch (const YAML::Exception& error) {
     return fail(Errc::invalid, file + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
   }
-}
-
-std::vector<std::string> warnings_about(const ClusterAccess& access) {
-  std::vector<std::string> warnings = access.exposed_files;
-  const bool has_token = !access.token.empty() || !access.token_file.empty();
-  for (const ServerAddress& server : access.servers()) {
-    const std::string name = server.at.text();
-    if (access.tls && access.tls_settings.insecure) {
-      warnings.push_back("the certificate of the API server " + name +
-                         " is not verified (insecure-skip-tls-verify): whoever is on the network "
-                         "path can read the credentials and change every answer");
-    }
-    if (!access.tls && has_token) {
-      warnings.push_back("the token is sent unencrypted to http://" + name +
-                         ": whoever is on the network path can use it");
-    }
-  }
-  return warnings;
-}
-
-void log_warnings_about(const ClusterAccess& access) {
-  for (const std::string& warning : warnings_about(access)) {
-    log_warn("unsafe access to the cluster", {{"problem", warning}});
-  }
-}
-
-Result<ClusterAccess> in_cluster_access(const proc::Environment& environment,
-                                        const std::string& folder) {
-  const auto host = environment("KUBERNETES_SERVICE_HOST");
-  const auto port = environment("KUBERNETES_SERVICE_PORT");
-  if (!host || !port || host->empty() || port->empty()) {
-    return fail(Errc::not_found, "no kubeconfig is given, and this process does not run in a pod");
-  }
-  const bool is_v6 = host->find(':') != std::string::npos;
-  ClusterAccess access;
-  access.tls = true;
-  TRY(access.server, net::HostPort::parse((is_v6 ? "[" + *host + "]" : *host) + ":" + *port));
-  TRY(access.tls_settings.ca_pem, fs::read_all(folder + "/ca.crt", file_limit));
-  access.token_file = folder + "/token";
-  TRY(access.token, fs::read_all(access.token_file, file_limit));
-  access.token = trim(access.token);
-  return access;
 }
 
 }  // namespace holdfast::agent

@@ -1,9 +1,9 @@
 // Reads a kubeconfig: the addresses of the API server and the credentials for it.
 //
 // Supported: contexts; cluster server, certificate-authority(-data), insecure-skip-tls-verify,
-// tls-server-name; user client-certificate(-data), client-key(-data), token, tokenFile. Relative
-// file names are resolved against the kubeconfig's own folder. A user entry with an exec plugin, an
-// auth provider, a password or impersonation is rejected with an error that names it.
+// tls-server-name, proxy-url; user client-certificate(-data), client-key(-data), token, tokenFile.
+// Relative file names are resolved against the kubeconfig's own folder. A user entry with an exec
+// plugin, an auth provider, a password or impersonation is rejected with an error that names it.
 
 #pragma once
 
@@ -14,6 +14,7 @@
 
 #include "platform/http/client.h"
 #include "platform/proc/notify.h"
+#include "platform/proxy/rules.h"
 #include "platform/result.h"
 
 namespace holdfast::agent {
@@ -40,6 +41,10 @@ struct ClusterAccess {
   net::HostPort server;
   std::string path_prefix;            // see ServerAddress
   std::vector<ServerAddress> others;  // more servers of the same cluster, after the first one
+  // The proxy of the kubeconfig for all servers; it may contain a password. "": as `environment`
+  // says.
+  std::string proxy_url;
+  proxy::Rules environment;  // empty unless the program sets it
   tls::ClientSettings tls_settings;
   std::string token;
   std::string token_file;  // read again every minute; takes precedence over `token`
@@ -49,8 +54,11 @@ struct ClusterAccess {
   std::vector<std::string> exposed_files;
 
   // One endpoint per server, in the order of servers(). Errors: invalid (a certificate or key that
-  // OpenSSL rejects).
+  // OpenSSL rejects, the URL of a proxy).
   [[nodiscard]] Result<std::vector<http::Endpoint>> endpoints() const;
+  // The proxy for requests to this server, and the setting that selects it: "proxy-url" or the name
+  // of a variable.
+  [[nodiscard]] proxy::Rules::Choice proxy_for(const ServerAddress& to) const;
   // Whether servers are authenticated by TLS certificates. If so, an answer comes from the API
   // server or from a load balancer that holds the certificate's key.
   [[nodiscard]] bool verifies_servers() const { return tls && !tls_settings.insecure; }
@@ -67,7 +75,8 @@ struct ClusterAccess {
 // server that is not verified, credentials that are sent unencrypted. The sentences contain no
 // secrets.
 [[nodiscard]] std::vector<std::string> warnings_about(const ClusterAccess& access);
-// Logs each of these sentences as a warning. Programs call it once at their start.
+// Logs each of these sentences as a warning, and through which proxy the servers are reached, if
+// through one. Programs call it once at their start.
 void log_warnings_about(const ClusterAccess& access);
 
 // The access of a pod to its own cluster: KUBERNETES_SERVICE_HOST and _PORT from `environment`, and

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/client/origin.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
@@ -73,6 +74,7 @@ asio::awaitable<Result<http::Response>> LimitedClient::send_now(ApiRequest reque
   const http::Method method = request.method;
   const std::string target = request.target;
   auto response = co_await client_.send(std::move(request), streamed, deadline);
+  response = check_origin(client_.access(), target, std::move(response));
   observer_({.method = method,
              .target = target,
              .status = response ? response->status : 0,

@@ -27,8 +27,11 @@ constexpr Duration last_writes_limit = std::chrono::milliseconds(500);
 constexpr Duration release_limit = std::chrono::milliseconds(500);
 
 Result<ClusterAccess> access_of(const CloudSettings& settings) {
-  if (settings.kubeconfig.empty()) return in_cluster_access(proc::system_environment);
-  return read_kubeconfig(settings.kubeconfig, settings.context);
+  auto access = settings.kubeconfig.empty()
+                    ? in_cluster_access(proc::system_environment)
+                    : read_kubeconfig(settings.kubeconfig, settings.context);
+  if (access) access->environment = settings.proxies;
+  return access;
 }
 
 // Extenders are sent whole objects.

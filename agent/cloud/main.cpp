@@ -1,7 +1,9 @@
 // holdfast-cloud: node lifecycle, taint eviction and scheduling for a cluster with edge nodes.
 
 #include "agent/cloud/cloud_service.h"
+#include "platform/proc/notify.h"
 #include "platform/proc/service.h"
+#include "platform/proxy/rules.h"
 
 namespace holdfast::agent {
 namespace {
@@ -13,7 +15,10 @@ int run(int argc, const char* const* argv) {
       .description = "Node lifecycle, taint eviction and scheduling for a cluster with edge nodes.",
       .log_level = &settings.log_level,
       .add_options = [&settings](config::Options& options) { add_options(options, settings); },
-      .check = [] { return Status(); },
+      .check = [&settings]() -> Status {
+        settings.proxies = proxy::Rules::from(proc::system_environment);
+        return {};
+      },
       .make = [&settings](asio::any_io_executor executor, loop::Stop& stop,
                           const Clock& clock) -> Result<std::unique_ptr<proc::Service>> {
         TRY(std::unique_ptr<proc::Service> made,

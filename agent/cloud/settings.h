@@ -12,6 +12,7 @@
 #include "agent/cloud/leader.h"
 #include "agent/cloud/scheduler/scheduler_plan.h"
 #include "platform/config/options.h"
+#include "platform/proxy/rules.h"
 #include "platform/result.h"
 #include "sync/lifecycle/controller.h"
 #include "sync/lifecycle/options.h"
@@ -50,6 +51,7 @@ struct CloudSettings {
   int concurrent_node_updates = 32;
   std::int64_t heap_max = 88 << 20;         // bytes
   std::vector<std::string> without_effect;  // flags of kube-controller-manager that were given
+  proxy::Rules proxies;              // of the environment; not a flag
 };
 
 void add_options(config::Options& options, CloudSettings& settings);

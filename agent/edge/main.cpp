@@ -2,7 +2,9 @@
 
 #include "agent/edge/edge.h"
 #include "platform/memory.h"
+#include "platform/proc/notify.h"
 #include "platform/proc/service.h"
+#include "platform/proxy/rules.h"
 
 namespace holdfast::agent {
 namespace {
@@ -17,6 +19,7 @@ int run(int argc, const char* const* argv) {
       .add_options = [&settings](config::Options& options) { add_options(options, settings); },
       .check = [&settings]() -> Status {
         if (auto good = check(settings); !good) return good;
+        settings.identity.proxies = proxy::Rules::from(proc::system_environment);
         return make_paths_absolute(settings);
       },
       .make = [&settings](asio::any_io_executor executor, loop::Stop& /*stop*/,

@@ -4,7 +4,9 @@
 
 #include "agent/node/node_agent.h"
 #include "agent/node/process/shim.h"
+#include "platform/proc/notify.h"
 #include "platform/proc/service.h"
+#include "platform/proxy/rules.h"
 
 namespace holdfast::agent::node {
 namespace {
@@ -23,6 +25,7 @@ int run(int argc, const char* const* argv) {
       .add_options = [&settings](config::Options& options) { add_options(options, settings); },
       .check = [&settings]() -> Status {
         if (auto good = check(settings); !good) return good;
+        settings.proxies = proxy::Rules::from(proc::system_environment);
         return make_paths_absolute(settings);
       },
       .make = [&settings](asio::any_io_executor executor, loop::Stop& /*stop*/,

@@ -112,6 +112,7 @@ Result<ClusterAccess> api_access(const NodeOptions& settings) {
   if (!settings.kubeconfig.empty()) {
     auto access = read_kubeconfig(settings.kubeconfig);
     if (!access) return fail("--kubeconfig", access.error());
+    access->environment = settings.proxies;
     return access;
   }
   const std::string url = settings.server.empty() ? std::string(default_server) : settings.server;
@@ -121,6 +122,7 @@ Result<ClusterAccess> api_access(const NodeOptions& settings) {
   access.tls = server->tls;
   access.server = server->server.at;
   access.path_prefix = server->server.path_prefix;
+  access.environment = settings.proxies;
   return access;
 }
 

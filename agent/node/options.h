@@ -7,6 +7,7 @@
 
 #include "agent/client/kubeconfig.h"
 #include "platform/config/options.h"
+#include "platform/proxy/rules.h"
 #include "platform/result.h"
 #include "platform/time.h"
 
@@ -37,6 +38,7 @@ struct NodeOptions {
   Duration restart_backoff = std::chrono::seconds(10);
   Duration restart_backoff_max = std::chrono::minutes(5);
   Duration restart_backoff_reset = std::chrono::minutes(10);
+  proxy::Rules proxies;  // of the environment; not a flag
 };
 
 // The edge agent's default --listen.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/client/limited_client.h"
+#include "agent/client/origin.h"
 #include "agent/edge/route/answer.h"
 #include "platform/log.h"
 #include "sync/wire/protobuf/status.h"
@@ -180,26 +181,10 @@ Result<ReadAnswer> Uplink::record_read(const SentRequest& sent, Result<ReadAnswe
   return outcome;
 }
 
-Result<http::Response> Uplink::check_origin(const SentRequest& sent,
-                                            Result<http::Response> outcome) {
-  if (!outcome) return outcome;
-  const http::Headers& headers = outcome->headers;
-  const sync::autonomy::AnswerHead head{.status = outcome->status,
-                                        .content_type = headers.get("content-type"),
-                                        .location = headers.get("location"),
-                                        .audited = headers.has("audit-id"),
-                                        .verified = client_.access().verifies_servers()};
-  if (head.status == 101) return outcome;
-  const auto why = sync::autonomy::why_not_api_answer(sent.target, head, outcome->body);
-  if (!why) return outcome;
-  if (outcome->stream) outcome->stream->cancel();
-  return fail(Errc::corrupt, *why);
-}
-
 Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
                                               Result<http::Response> outcome) {
   if (outcome) bytes_->expect(sent.traffic, agent::size_of(*outcome));
-  outcome = check_origin(sent, std::move(outcome));
+  outcome = check_origin(client_.access(), sent.target, std::move(outcome));
   if (!outcome) {
     // No evidence about the cloud: the request was cancelled or reached an own limit.
     const Errc code = outcome.error().code;

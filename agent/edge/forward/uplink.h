@@ -135,9 +135,6 @@ class Uplink {
   // Judges the outcome of a request as evidence about server and link. An answer that does not come
   // from an API server (a captive portal's page) becomes an error.
   Result<http::Response> record_outcome(const SentRequest& sent, Result<http::Response> outcome);
-  // Returns an error if the answer does not come from an API server.
-  [[nodiscard]] Result<http::Response> check_origin(const SentRequest& sent,
-                                                    Result<http::Response> outcome);
   // Counts the fault.
   void note(std::optional<sync::autonomy::LinkFault> fault);
   // Reports the evidence about the server, and drops its connections if it has failed.

@@ -16,6 +16,7 @@ constexpr std::string_view cluster_info = "/api/v1/namespaces/kube-public/config
 
 Result<ClusterAccess> access_by_token(const IdentityOptions& options) {
   ClusterAccess access;
+  access.environment = options.proxies;
   if (auto set = override_servers(options, access); !set) return fail(set.error());
   TRY(access.token, join_token(options));
   if (options.ca_file.empty()) return access;
@@ -52,6 +53,7 @@ Result<ClusterAccess> read_access(const IdentityOptions& options) {
   if (options.joins()) return access_by_token(options);
   TRY(ClusterAccess access,
       read_kubeconfig(options.enrols() ? options.bootstrap_kubeconfig : options.kubeconfig));
+  access.environment = options.proxies;
   if (auto set = override_servers(options, access); !set) return fail(set.error());
   return access;
 }
@@ -62,6 +64,7 @@ asio::awaitable<Result<std::string>> learn_authority(const IdentityOptions& opti
   ClusterAccess access;
   // The server cannot be authenticated yet; the signature and the hash authenticate the document.
   access.tls_settings.insecure = true;
+  access.environment = options.proxies;
   if (auto set = override_servers(options, access); !set) co_return fail(set.error());
   std::string agent = "holdfast-edge/" + std::string(version);
   CO_TRY(const std::unique_ptr<ApiClient> client,

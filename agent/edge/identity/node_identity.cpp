@@ -118,6 +118,7 @@ Status NodeIdentity::find_cluster() {
     if (known) {
       log_warn("using the cluster address of the last run", {{"why", found.error()}});
       found = std::move(known);
+      found->environment = settings_.options.proxies;
       if (auto set = override_servers(settings_.options, *found); !set) return set;
     }
   }
@@ -200,8 +201,9 @@ void NodeIdentity::read_kubeconfig_again() {
   const tls::ClientSettings& before = access_.tls_settings;
   const bool same = now.identity.certificate_pem == before.identity.certificate_pem &&
                     now.identity.key_pem == before.identity.key_pem &&
-                    now.ca_pem == before.ca_pem && fresh->servers() == access_.servers() &&
-                    fresh->token == access_.token;
+                    now.ca_pem == before.ca_pem && now.server_name == before.server_name &&
+                    now.insecure == before.insecure && fresh->servers() == access_.servers() &&
+                    fresh->proxy_url == access_.proxy_url && fresh->token == access_.token;
   if (same) return;
   // The files are replaced one by one: a certificate and key that do not match yet will match soon.
   if (auto adopted = client_->adopt(*fresh); !adopted) {

@@ -79,6 +79,7 @@ Status PkiDir::store_cluster(const ClusterAccess& access) const {
   if (!settings.server_name.empty()) {
     text += "\n    tls-server-name: " + quoted(settings.server_name);
   }
+  if (!access.proxy_url.empty()) text += "\n    proxy-url: " + quoted(access.proxy_url);
   if (settings.insecure) text += "\n    insecure-skip-tls-verify: true";
   text += "\nusers:\n- name: node\n  user:\n    client-certificate: " + client;
   text += "\n    client-key: " + client;

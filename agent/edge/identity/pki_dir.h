@@ -33,7 +33,8 @@ class PkiDir {
   [[nodiscard]] Status store_authority(std::string_view pem) const;
 
   // A kubeconfig that describes how the cluster was reached last, for the case that the bootstrap
-  // file is gone. It contains no credentials, only the names of the files in this directory.
+  // file is gone. It contains no credentials for the API server, only the names of the files in
+  // this directory; the URL of its proxy may contain a password.
   [[nodiscard]] Result<ClusterAccess> load_cluster() const;
   [[nodiscard]] Status store_cluster(const ClusterAccess& access) const;
 

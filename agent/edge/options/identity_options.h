@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/config/options.h"
+#include "platform/proxy/rules.h"
 #include "platform/result.h"
 
 namespace holdfast::agent {
@@ -45,6 +46,9 @@ struct IdentityOptions {
   // File with the key that encrypts the cache (see cache_seal.h): 32 bytes, raw or in base64. ""
   // for none.
   std::string cache_key_file;
+
+  // The proxies that the environment selects for the API servers. Not a flag.
+  proxy::Rules proxies;
 
   // Whether the agent requests the node's certificate and renews it.
   [[nodiscard]] bool enrols() const { return kubeconfig.empty(); }

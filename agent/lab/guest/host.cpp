@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "platform/loop/timer.h"
+#include "platform/proc/notify.h"
+#include "platform/proxy/rules.h"
 #include "platform/text.h"
 #include "platform/tls/certificate.h"
 #include "sync/identity/csr.h"
@@ -84,6 +86,7 @@ Result<Host> read_host(const std::string& file) {
   auto access = read_kubeconfig(path);
   if (!access) return fail("--kubeconfig", access.error());
   host.access = *std::move(access);
+  host.access.environment = proxy::Rules::from(proc::system_environment);
   if (host.access.tls && !has_credentials(host.access)) {
     return fail(Errc::invalid, "--kubeconfig: " + file +
                                    ": its context has no user with a token or a client "

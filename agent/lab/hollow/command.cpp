@@ -7,6 +7,8 @@
 #include "agent/lab/hollow/control.h"
 #include "agent/lab/hollow/nodes.h"
 #include "platform/log.h"
+#include "platform/proc/notify.h"
+#include "platform/proxy/rules.h"
 #include "platform/version.h"
 #include "sync/objects/name.h"
 #include "sync/objects/quantity.h"
@@ -129,6 +131,7 @@ asio::awaitable<Status> run_fleet(NodesSettings settings, Plan plan, loop::Stop&
                                   const Clock& clock) {
   const auto executor = co_await asio::this_coro::executor;
   CO_TRY(ClusterAccess access, read_kubeconfig(settings.kubeconfig, settings.context));
+  access.environment = proxy::Rules::from(proc::system_environment);
   log_warnings_about(access);
   const http::ClientLimits limits = client_limits(plan);
   const std::string agent = "holdfast-lab-nodes/" + std::string(version);

@@ -4,6 +4,7 @@
 #include "agent/client/api_client.h"
 
 #include "agent/edge/forward/uplink.h"
+#include "test/support/fake_proxy.h"
 #include "test/support/run.h"
 #include "test/unit/agent/client/caller_echo_server.h"
 
@@ -72,6 +73,39 @@ TEST(ApiClientIdentity, NothingLeavesWhileItIsHeld) {
     EXPECT_TRUE(client->adopt(server.access("node")));
     EXPECT_EQ(co_await ask(*client), "node/");
     client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+TEST(ApiClientProxy, CarriesOurRequestsAndThoseOfOthers) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const Clock& clock = loop::clock_of(context.get_executor());
+    test::CallerEchoServer server(context);
+    test::FakeProxy proxy(context.get_executor(), {.user = "me", .password = "secret"});
+    const std::string to = "127.0.0.1:" + std::to_string(server.port);
+    ClusterAccess access = server.access("node");
+    access.proxy_url = "http://me:secret@127.0.0.1:" + std::to_string(proxy.port());
+    const auto client = ApiClient::make(access, clock, "test").value();
+    EXPECT_EQ(co_await ask(*client), "node/");
+    EXPECT_EQ(co_await ask(*client, "Bearer alice"), "/Bearer alice");
+    const std::vector<std::string> both{to, to};
+    EXPECT_EQ(proxy.asked, both) << "with and without our certificate";
+    ApiRequest watch{.target = "/stream"};
+    const auto stream = co_await client->stream(std::move(watch), soon());
+    EXPECT_EQ((co_await (*stream)->next()).value(), "piece");
+    access.proxy_url = "http://me:wrong@127.0.0.1:" + std::to_string(proxy.port());
+    EXPECT_TRUE(client->adopt(access));
+    EXPECT_EQ(co_await ask(*client), "unavailable");
+    EXPECT_EQ(server.requests, 3);
+    access.proxy_url = "nonsense:secret";
+    const Status refused = client->adopt(access);
+    EXPECT_EQ(refused.error().what,
+              "proxy-url: proxy URL: the scheme is none of http, https, socks5 and socks5h");
+    server.stream->go();
+    EXPECT_EQ((co_await (*stream)->next()).value(), "piece");
+    (*stream)->cancel();
+    client->forget_connections();
+    proxy.stop();
     co_await server.stop();
   });
 }

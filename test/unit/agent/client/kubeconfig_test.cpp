@@ -181,6 +181,83 @@ TEST_F(Kubeconfig, AServerThatMayBeAnybodyIsReported) {
   }
 }
 
+proxy::Rules environment(const std::string& https_proxy, const std::string& no_proxy = "") {
+  return proxy::Rules::from([&](std::string_view name) -> std::optional<std::string> {
+    if (name == "HTTPS_PROXY") return https_proxy;
+    if (name == "NO_PROXY") return no_proxy;
+    return std::nullopt;
+  });
+}
+
+TEST_F(Kubeconfig, AProxyIsThatOfTheClusterOrOfTheEnvironment) {
+  const struct {
+    std::string name;
+    std::string cluster;
+    std::string https_proxy;
+    std::string no_proxy;
+    std::string proxy;  // "" for a direct connection
+  } rows[] = {
+      {"none", "{server: 'https://h'}", "", "", ""},
+      {"of the cluster", "{server: 'https://h', proxy-url: 'http://p'}", "", "", "http://p:80"},
+      {"empty", "{server: 'https://h', proxy-url: ''}", "q:1", "", "http://q:1"},
+      {"of the environment", "{server: 'https://h'}", "socks5://q", "", "socks5://q:1080"},
+      {"an exception", "{server: 'https://h'}", "socks5://q", "h", ""},
+      {"of both", "{server: 'https://h', proxy-url: 'https://p'}", "q", "h", "https://p:443"},
+      {"loopback", "{server: 'https://127.0.0.1'}", "q", "", ""},
+      {"loopback by proxy-url", "{server: 'https://[::1]', proxy-url: 'http://p'}", "", "",
+       "http://p:80"},
+      {"plain", "{server: 'http://h'}", "q", "", ""},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    auto access = read(config(row.cluster, "{}"));
+    ASSERT_TRUE(access) << access.error().what;
+    access->environment = environment(row.https_proxy, row.no_proxy);
+    access->others = {{.at = {"127.0.0.1", 1}}};
+    const auto endpoints = access->endpoints().value();
+    const auto& proxy = endpoints[0].proxy;
+    EXPECT_EQ(proxy ? proxy->name() : "", row.proxy);
+    EXPECT_EQ(endpoints[1].proxy != nullptr, !access->proxy_url.empty());
+  }
+}
+
+TEST_F(Kubeconfig, PasswordsOfProxiesAreKeptSecret) {
+  const std::string open = config("{server: 'https://h', proxy-url: 'http://me:hunter2@p'}", "{}");
+  write("config", open);
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  const auto access = read_kubeconfig(file);
+  ASSERT_TRUE(access) << access.error().what;
+  ASSERT_EQ(access->exposed_files.size(), 1u);
+  EXPECT_EQ(access->exposed_files[0].find("hunter2"), std::string::npos);
+  ClusterAccess other = read(config("{server: 'https://h'}", "{}")).value();
+  other.environment = environment("http://me:hunter2@p q");
+  EXPECT_EQ(other.endpoints().error().what,
+            "HTTPS_PROXY: proxy URL: contains a character that must be percent-encoded");
+}
+
+TEST_F(Kubeconfig, TextThatCouldEscapeIsRefused) {
+  const std::pair<std::string, std::string> rows[] = {
+      {R"({server: "https://h\r\nX: y:1"})",
+       R"(server "https://h\r\nX: y:1": not HOST:PORT: "h\r\nX: y:1")"},
+      {R"({server: "https://h\r\n:1"})",
+       R"(server "https://h\r\n:1": has a character that no URL has)"},
+      {R"({server: "https://h:1/a b"})",
+       R"(server "https://h:1/a b": has a character that no URL has)"},
+      {"{server: 'https://me:secret@h:1'}", "server: credentials in the URL are not supported"},
+      {R"({server: 'https://h', tls-server-name: "a\"b"})", "tls-server-name: not a host name"},
+      {R"({server: 'https://h', proxy-url: "http://me:secret@p\r\n"})",
+       "proxy-url: proxy URL: contains a character that must be percent-encoded"},
+      {"{server: 'https://h', proxy-url: 'socks4://me:secret@p'}",
+       "proxy-url: proxy URL: the scheme is none of http, https, socks5 and socks5h"},
+  };
+  for (const auto& [cluster, why] : rows) {
+    const auto access = read(config(cluster, "{}"));
+    ASSERT_FALSE(access) << cluster;
+    EXPECT_EQ(access.error().what, file + ": " + why);
+    EXPECT_EQ(access.error().what.find("secret"), std::string::npos);
+  }
+}
+
 TEST_F(Kubeconfig, APodHasItsOwnAccess) {
   write("ca.crt", "CA");
   write("token", "secret\n");

@@ -123,6 +123,17 @@ class Limited : public testing::Test {
   const MonoTime start = time.clock().mono();
 };
 
+TEST_F(Limited, AWebPageIsNoAnswer) {
+  http::Response page{.status = 200, .body = "<html>log in"};
+  page.headers.set("Content-Type", "text/html");
+  fixture.answers = {page};
+  call();
+  EXPECT_TRUE(time.run_until(10s, [this] { return fixture.results.size() == 1; }));
+  EXPECT_EQ(fixture.results[0], "answered with a web page: not an API server");
+  EXPECT_EQ(fixture.statuses, std::vector<int>{0});
+  EXPECT_EQ(fixture.healthy, std::vector<bool>{false});
+}
+
 class Slow : public Limited {
  protected:
   Slow() : Limited({.qps = 2, .burst = 1}) {}

@@ -8,6 +8,7 @@
 #include "platform/fs/file.h"
 #include "platform/text.h"
 #include "platform/tls/signer.h"
+#include "test/support/fake_proxy.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 
@@ -54,6 +55,36 @@ TEST(Cluster, ServersAreReadInEveryUsualForm) {
     EXPECT_EQ(parsed.error().what, what);
   }
   EXPECT_EQ(parse_servers({})->servers.size(), 0u);
+}
+
+TEST(Cluster, TheAuthorityIsFetchedThroughTheProxyOfTheEnvironment) {
+  test::VirtualTime time;
+  test::FakeProxy proxy(time.executor(), {});
+  const std::string url = "127.0.0.1:" + std::to_string(proxy.port());
+  IdentityOptions options{.servers = {"10.0.0.9:6443", "127.0.0.1:6443"},
+                          .join_token = "abcdef.secret"};
+  options.ca_hash = "sha256:" + digits;
+  options.proxies = proxy::Rules::from([&url](std::string_view name) {
+    return name == "HTTPS_PROXY" ? std::optional(url) : std::nullopt;
+  });
+  std::string said;
+  const auto learn = [&](std::size_t server) -> asio::awaitable<void> {
+    const MonoTime deadline = time.clock().mono() + 5s;
+    const auto learnt = co_await learn_authority(options, time.clock(), deadline, server);
+    said = learnt ? *learnt : learnt.error().what;
+  };
+  time.complete(learn(0));
+  EXPECT_EQ(proxy.asked, std::vector<std::string>{"10.0.0.9:6443"});
+  EXPECT_NE(said.find("through proxy http://" + url +
+                      ": CONNECT 10.0.0.9:6443: refused with "
+                      "status 502"),
+            std::string::npos)
+      << said;
+  time.complete(learn(1));
+  EXPECT_EQ(proxy.asked.size(), 1u) << "loopback is reached directly";
+  EXPECT_EQ(read_access(options)->environment, options.proxies);
+  proxy.stop();
+  time.settle();
 }
 
 TEST(Cluster, HashesAreReadAsKubeadmWritesThem) {

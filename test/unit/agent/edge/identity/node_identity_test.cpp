@@ -7,6 +7,7 @@
 
 #include "platform/loop/tasks.h"
 #include "platform/text.h"
+#include "test/support/fake_proxy.h"
 #include "test/support/run.h"
 #include "test/support/scratch_dir.h"
 #include "test/unit/agent/client/caller_echo_server.h"
@@ -74,6 +75,34 @@ TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainWhenTheServerRefusesTheOld
     tasks.cancel();
     co_await tasks.join();
     client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+TEST_F(NodeIdentityTest, AChangedProxyIsUsed) {
+  test::run(time_, [this](asio::io_context& context) -> asio::awaitable<void> {
+    test::CallerEchoServer server(context);
+    test::FakeProxy proxy(context.get_executor(), {});
+    write_certificate("node");
+    write_kubeconfig(server.port);
+    const auto identity = open(time_.executor()).value();
+    const auto client = identity->make_client("test").value();
+    loop::Tasks tasks(context.get_executor());
+    tasks.spawn("keep", identity->keep_client_certificate());
+    EXPECT_EQ(co_await ask(*client), "node/");
+    EXPECT_EQ(proxy.asked.size(), 0u);
+    std::string text = fs::read_all(options_.kubeconfig, 1 << 20).value();
+    text.replace(text.find("server:"), 0,
+                 "proxy-url: \"http://127.0.0.1:" + std::to_string(proxy.port()) + "\", ");
+    std::ofstream(options_.kubeconfig) << text;
+    identity->unauthorized();
+    (void)co_await ask(*client);
+    EXPECT_EQ(co_await ask(*client), "node/");
+    EXPECT_EQ(proxy.asked.size(), 1u);
+    tasks.cancel();
+    co_await tasks.join();
+    client->forget_connections();
+    proxy.stop();
     co_await server.stop();
   });
 }

@@ -68,6 +68,7 @@ TEST_F(PkiDirTest, TheClusterIsFoundAgain) {
   access.token = "never written";
   access.tls_settings.ca_pem = ca_.certificate_pem();
   access.tls_settings.server_name = "kubernetes";
+  access.proxy_url = "http://me:hunter2@proxy:3128";
   ASSERT_TRUE(pki_.store_cluster(access));
   const ClusterAccess found = pki_.load_cluster().value();
   EXPECT_TRUE(found.tls);
@@ -76,6 +77,7 @@ TEST_F(PkiDirTest, TheClusterIsFoundAgain) {
   EXPECT_EQ(found.token, "");
   EXPECT_EQ(found.tls_settings.ca_pem, access.tls_settings.ca_pem);
   EXPECT_EQ(found.tls_settings.server_name, "kubernetes");
+  EXPECT_EQ(found.proxy_url, access.proxy_url);
   EXPECT_TRUE(tls::check_pair(found.tls_settings.identity))
       << "the kubeconfig contains a usable identity";
   EXPECT_EQ(mode_of(dir_.path() / "pki/node.kubeconfig"), 0600u);
