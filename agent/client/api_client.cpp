@@ -91,14 +91,48 @@ std::shared_ptr<ApiClient::ServerClients> ApiClient::clients(
 
 Status ApiClient::adopt(ClusterAccess access) {
   TRY(ServerClientList server_clients, make_server_clients(access, limits_));
-  replaced_traffic_ = traffic();
-  forget_connections();
-  server_clients_ = std::move(server_clients);
+  replace_connections(std::move(server_clients));
   access_ = std::move(access);
+  credential_.reset();
   token_ = access_.token;
   token_read_at_ = MonoTime::min();
   held_.reset();
   return {};
+}
+
+void ApiClient::replace_connections(ServerClientList server_clients) {
+  replaced_traffic_ = traffic();
+  forget_connections();
+  server_clients_ = std::move(server_clients);
+}
+
+asio::awaitable<Status> ApiClient::renew_credential(MonoTime deadline) {
+  Status done;
+  const std::shared_ptr<CredentialPlugin> plugin = access_.plugin;
+  if (plugin == nullptr) co_return done;
+  CO_TRY(CredentialPlugin::CredentialPtr given,
+         co_await CredentialPlugin::get(plugin, clock_, deadline));
+  // adopt() may have been called meanwhile; then the next request asks the other plug-in.
+  if (plugin != access_.plugin || given == credential_) co_return done;
+  const tls::Identity& now = given->identity;
+  const tls::Identity& before = access_.tls_settings.identity;
+  const bool same = now.certificate_pem == before.certificate_pem && now.key_pem == before.key_pem;
+  if (!same) {
+    ClusterAccess changed = access_;
+    changed.tls_settings.identity = now;
+    CO_TRY(ServerClientList server_clients, make_server_clients(changed, limits_));
+    replace_connections(std::move(server_clients));
+    access_ = std::move(changed);
+  }
+  token_ = given->token;
+  credential_ = std::move(given);
+  co_return done;
+}
+
+void ApiClient::note_status(bool own_credentials, const CredentialPlugin::CredentialPtr& used,
+                            const Result<http::Response>& response) {
+  if (!own_credentials || !response || response->status != 401) return;
+  if (access_.plugin && used) access_.plugin->refused(used);
 }
 
 ApiClient::ApiClient(ClusterAccess access, ServerClientList server_clients, const Clock& clock,
@@ -143,7 +177,8 @@ http::Request ApiClient::prepare(ApiRequest request) {
     const bool plain = request.content_type.empty();
     made.headers.add("Content-Type", plain ? std::string(json_type) : request.content_type);
   }
-  if (request.may_be_large) made.headers.add("Accept-Encoding", "gzip");
+  const bool compressed = request.may_be_large && !access_.disable_compression;
+  if (compressed) made.headers.add("Accept-Encoding", "gzip");
   if (!request.authorization.empty()) made.headers.add("Authorization", request.authorization);
   authorize(made);
   return made;
@@ -161,15 +196,21 @@ asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool
                                                         std::optional<std::size_t> server) {
   const bool own_credentials = request.authorization.empty();
   const bool may_be_gzip = request.may_be_large;
+  if (held_) co_return fail(Errc::denied, describe(request) + ": " + *held_);
+  if (own_credentials) {
+    const Status renewed = co_await renew_credential(deadline);
+    if (!renewed) co_return fail(describe(request), renewed.error());
+  }
+  const CredentialPlugin::CredentialPtr used = credential_;
   const std::shared_ptr<ServerClients> to = clients(server);
   http::Request made = prepare(std::move(request));
   made.target.insert(0, to->path_prefix);
   const std::string doing = describe(made);
-  if (held_) co_return fail(Errc::denied, doing + ": " + *held_);
   http::Client& client = to->for_request(own_credentials);
   const std::shared_ptr<AnswerReader> reader = streamed ? nullptr : answers_;
   const auto verb = streamed || reader ? &http::Client::open : &http::Client::send;
   auto response = co_await (client.*verb)(std::move(made), deadline);
+  note_status(own_credentials, used, response);
   if (response && may_be_gzip) response = plain(*std::move(response));
   if (!response) co_return fail(doing, response.error());
   if (!reader) co_return response;
@@ -201,12 +242,19 @@ asio::awaitable<Result<http::Response>> ApiClient::forward(http::Request request
                                                            std::optional<std::size_t> server) {
   const bool own_credentials = !request.headers.has("authorization");
   if (held_) co_return fail(Errc::denied, *held_);
+  if (own_credentials) {
+    const Status renewed = co_await renew_credential(deadline);
+    if (!renewed) co_return fail(renewed.error());
+  }
+  const CredentialPlugin::CredentialPtr used = credential_;
   const std::shared_ptr<ServerClients> to = clients(server);
   request.target.insert(0, to->path_prefix);
   authorize(request);
   http::Client& client = to->for_request(own_credentials);
-  if (streamed) co_return co_await client.open(std::move(request), deadline);
-  co_return co_await client.send(std::move(request), deadline);
+  const auto verb = streamed ? &http::Client::open : &http::Client::send;
+  auto response = co_await (client.*verb)(std::move(request), deadline);
+  note_status(own_credentials, used, response);
+  co_return response;
 }
 
 }  // namespace holdfast::agent

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent/client/answer_reader.h"
+#include "agent/client/credential_plugin.h"
 #include "agent/client/kubeconfig.h"
 #include "platform/http/client.h"
 #include "platform/result.h"
@@ -61,7 +62,7 @@ class ApiClient final : public ApiCaller {
 
   // Returns the answer, whatever its status. `server` is an index; without it the preferred server
   // is asked. `streamed` is as in http::Client::open(). Errors: the transport's; denied (see
-  // hold()); exhausted and timeout from reading the body.
+  // hold(), and CredentialPlugin::get()); exhausted and timeout from reading the body.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed, MonoTime deadline,
                                                std::optional<std::size_t> server = {});
 
@@ -121,6 +122,13 @@ class ApiClient final : public ApiCaller {
   // The connections to that server, or to the preferred one.
   [[nodiscard]] std::shared_ptr<ServerClients> clients(std::optional<std::size_t> server) const;
   [[nodiscard]] http::Request prepare(ApiRequest request);
+  // Gets the credential of the plug-in, if there is one, and uses it for later requests. With
+  // another certificate, they use new connections.
+  asio::awaitable<Status> renew_credential(MonoTime deadline);
+  // Tells the plug-in that the server refused its credential.
+  void note_status(bool own_credentials, const CredentialPlugin::CredentialPtr& used,
+                   const Result<http::Response>& response);
+  void replace_connections(ServerClientList server_clients);
   // Decompresses the body. Errors: those of http::inflated().
   [[nodiscard]] Result<http::Response> plain(http::Response response) const;
   void authorize(http::Request& request);
@@ -138,6 +146,7 @@ class ApiClient final : public ApiCaller {
   std::string user_agent_;
   std::string token_;
   MonoTime token_read_at_ = MonoTime::min();
+  CredentialPlugin::CredentialPtr credential_;  // of the plug-in, in use
 };
 
 }  // namespace holdfast::agent

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "agent/client/credential_plugin.h"
 #include "agent/client/kubeconfig.h"
 #include "platform/fs/file.h"
 #include "platform/http/grammar.h"
@@ -59,6 +60,11 @@ std::vector<ServerAddress> ClusterAccess::servers() const {
   return all;
 }
 
+bool ClusterAccess::has_same_plugin(const ClusterAccess& other) const {
+  if (plugin == nullptr || other.plugin == nullptr) return plugin == other.plugin;
+  return plugin->config() == other.plugin->config();
+}
+
 proxy::Rules::Choice ClusterAccess::proxy_for(const ServerAddress& to) const {
   if (!proxy_url.empty()) return {proxy_url, "proxy-url"};
   return environment.choose(tls, to.at);
@@ -85,7 +91,8 @@ Result<std::vector<http::Endpoint>> ClusterAccess::endpoints() const {
 
 std::vector<std::string> warnings_about(const ClusterAccess& access) {
   std::vector<std::string> warnings = access.exposed_files;
-  const bool has_token = !access.token.empty() || !access.token_file.empty();
+  const bool has_token =
+      !access.token.empty() || !access.token_file.empty() || access.plugin != nullptr;
   for (const ServerAddress& server : access.servers()) {
     const std::string name = server.at.text();
     if (access.tls && access.tls_settings.insecure) {
@@ -104,6 +111,9 @@ std::vector<std::string> warnings_about(const ClusterAccess& access) {
 void log_warnings_about(const ClusterAccess& access) {
   for (const std::string& warning : warnings_about(access)) {
     log_warn("unsafe access to the cluster", {{"problem", warning}});
+  }
+  for (const std::string& field : access.unknown_fields) {
+    log_warn("unknown field of the kubeconfig ignored", {{"field", field}});
   }
   for (const ServerAddress& server : access.servers()) {
     const proxy::Rules::Choice choice = access.proxy_for(server);

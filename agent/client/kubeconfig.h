@@ -1,9 +1,8 @@
 // Reads a kubeconfig: the addresses of the API server and the credentials for it.
 //
-// Supported: contexts; cluster server, certificate-authority(-data), insecure-skip-tls-verify,
-// tls-server-name, proxy-url; user client-certificate(-data), client-key(-data), token, tokenFile.
-// Relative file names are resolved against the kubeconfig's own folder. A user entry with an exec
-// plugin, an auth provider, a password or impersonation is rejected with an error that names it.
+// kubeconfig_fields.h lists what is supported. Relative file names are resolved against the
+// kubeconfig's own folder. What is not supported is rejected with an error that names it; fields
+// that Kubernetes does not know either are logged and ignored, as client-go ignores them.
 
 #pragma once
 
@@ -18,6 +17,8 @@
 #include "platform/result.h"
 
 namespace holdfast::agent {
+
+class CredentialPlugin;
 
 // One address of a cluster's API.
 struct ServerAddress {
@@ -48,10 +49,14 @@ struct ClusterAccess {
   tls::ClientSettings tls_settings;
   std::string token;
   std::string token_file;  // read again every minute; takes precedence over `token`
+  // Gives a token or a client certificate in place of those here; null: none. Copies share it.
+  std::shared_ptr<CredentialPlugin> plugin;
+  bool disable_compression = false;  // of answers
   std::string namespace_name;
   // One sentence for each credentials file that other users may read; see
   // fs::read_foreign_secret().
   std::vector<std::string> exposed_files;
+  std::vector<std::string> unknown_fields;  // of the kubeconfig: "FILE: user: tokn"
 
   // One endpoint per server, in the order of servers(). Errors: invalid (a certificate or key that
   // OpenSSL rejects, the URL of a proxy).
@@ -62,6 +67,8 @@ struct ClusterAccess {
   // Whether servers are authenticated by TLS certificates. If so, an answer comes from the API
   // server or from a load balancer that holds the certificate's key.
   [[nodiscard]] bool verifies_servers() const { return tls && !tls_settings.insecure; }
+  // Whether both have the same plug-in, or none.
+  [[nodiscard]] bool has_same_plugin(const ClusterAccess& other) const;
   // `server`, then `others`.
   [[nodiscard]] std::vector<ServerAddress> servers() const;
 };

@@ -51,7 +51,7 @@ struct CloudSettings {
   int concurrent_node_updates = 32;
   std::int64_t heap_max = 88 << 20;         // bytes
   std::vector<std::string> without_effect;  // flags of kube-controller-manager that were given
-  proxy::Rules proxies;              // of the environment; not a flag
+  proxy::Rules proxies;                     // of the environment; not a flag
 };
 
 void add_options(config::Options& options, CloudSettings& settings);

@@ -131,6 +131,7 @@ Status NodeIdentity::find_cluster() {
   // The bootstrap credentials only request certificates; the client must not use them.
   access_.token.clear();
   access_.token_file.clear();
+  access_.plugin.reset();
   access_.tls_settings.identity = {};
   if (!is_pinned()) return {};
   TRY(const auto learnt, pki_.load_authority());
@@ -203,8 +204,12 @@ void NodeIdentity::read_kubeconfig_again() {
                     now.identity.key_pem == before.identity.key_pem &&
                     now.ca_pem == before.ca_pem && now.server_name == before.server_name &&
                     now.insecure == before.insecure && fresh->servers() == access_.servers() &&
-                    fresh->proxy_url == access_.proxy_url && fresh->token == access_.token;
+                    fresh->proxy_url == access_.proxy_url && fresh->token == access_.token &&
+                    fresh->token_file == access_.token_file && fresh->has_same_plugin(access_) &&
+                    fresh->disable_compression == access_.disable_compression;
   if (same) return;
+  // The plug-in keeps the credential that it gave.
+  if (fresh->has_same_plugin(access_)) fresh->plugin = access_.plugin;
   // The files are replaced one by one: a certificate and key that do not match yet will match soon.
   if (auto adopted = client_->adopt(*fresh); !adopted) {
     log_warn("changed kubeconfig not used", {{"error", adopted.error()}});
@@ -251,6 +256,10 @@ asio::awaitable<Result<std::string>> NodeIdentity::call_as_bootstrapper(ApiReque
   // Read again at each call: the bootstrap credentials may have been replaced.
   auto access = read_access(settings_.options);
   if (!access) co_return fail("bootstrap credentials", access.error());
+  ClusterAccess before;
+  before.plugin = bootstrap_plugin_;
+  if (access->has_same_plugin(before)) access->plugin = bootstrap_plugin_;
+  bootstrap_plugin_ = access->plugin;
   if (is_pinned()) access->tls_settings.ca_pem = authority();
   access->tls_settings.now = access_.tls_settings.now;
   std::string agent = "holdfast-edge/" + std::string(version);

@@ -82,6 +82,7 @@ class NodeIdentity final : public CsrClient, public UplinkObserver {
   std::unique_ptr<CertificateManager> client_manager_;  // null with --kubeconfig
   std::unique_ptr<CertificateManager> serving_manager_;
   std::optional<tls::Identity> self_signed_;
+  std::shared_ptr<CredentialPlugin> bootstrap_plugin_;  // keeps what it gave between requests
   ApiClient* client_ = nullptr;
   std::size_t tries_ = 0;  // requests with bootstrap credentials; each try asks the next server
   loop::Event changed_;    // notified when the credentials have changed

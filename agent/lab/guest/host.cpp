@@ -26,7 +26,7 @@ std::string server_text(const ClusterAccess& access) {
 }
 
 bool has_credentials(const ClusterAccess& access) {
-  return !access.token.empty() || !access.token_file.empty() ||
+  return !access.token.empty() || !access.token_file.empty() || access.plugin ||
          !access.tls_settings.identity.certificate_pem.empty();
 }
 
