@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "platform/check.h"
+#include "sync/schedule/contact.h"
+#include "sync/schedule/filters/plugins.h"
+#include "sync/schedule/node_matcher.h"
 #include "sync/schedule/preemption/preparation.h"
 
 namespace holdfast::sync::schedule {
@@ -12,6 +15,20 @@ bool runs(const PodRef& pod) { return pod != nullptr && !pod->node().empty(); }
 
 bool is_over(const Pod& pod) {
   return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
+}
+
+// Whether the pod could run on the node if no other pod was there.
+bool fits_empty(const PodView& pod, const Node& node, Symbols& symbols) {
+  const Pod& spec = *pod.pod;
+  if (node.spec.unschedulable && !tolerates_cordon(spec)) return false;
+  if (untolerated(node.spec.taints, spec) != nullptr) return false;
+  if (is_autonomous_out_of_contact(node) || !NodeMatcher(spec.spec).matches(node)) return false;
+  NodeView empty;
+  auto amounts = read_resources(node.status.allocatable, symbols);
+  if (!amounts) return false;
+  empty.allocatable = std::move(*amounts);
+  empty.allowed_pods = read_amount(node.status.allocatable, "pods").value_or(0);
+  return shortfalls(pod, empty, {}, 0, symbols, {}).empty();
 }
 
 }  // namespace
@@ -33,12 +50,25 @@ void ClusterState::set(MonoTime now, Node node) {
     return;
   }
   for (const Event& event : node_changed(before, after)) queue_.happened(now, event);
+  retry_nominated(now, *before, after.get());
 }
 
-void ClusterState::remove_node(std::string_view name) {
-  const auto at = nodes_.find(name);
-  if (at != nodes_.end()) nodes_.erase(at);
+void ClusterState::remove_node(MonoTime now, const std::string& name) {
   cluster_.remove_node(name);
+  const auto at = nodes_.find(name);
+  if (at == nodes_.end()) return;
+  const std::shared_ptr<const Node> before = std::move(at->second);
+  nodes_.erase(at);
+  retry_nominated(now, *before, nullptr);
+}
+
+void ClusterState::retry_nominated(MonoTime now, const Node& before, const Node* after) {
+  std::vector<std::string> uids;
+  for (const PodRef& pod : nominator_.on(before.metadata.name)) {
+    const bool fits = after != nullptr && fits_empty(*pod, *after, cluster_.symbols());
+    if (!fits && fits_empty(*pod, before, cluster_.symbols())) uids.push_back(pod->uid());
+  }
+  for (const std::string& uid : uids) queue_.activate(now, uid);
 }
 
 bool ClusterState::concerns_us(const Pod& pod) const {

@@ -43,7 +43,7 @@ class ClusterState {
   void set(MonoTime now, const PersistentVolume& volume);
   void set(MonoTime now, const StorageClass& storage_class);
   void set(MonoTime now, const CsiNode& node);
-  void remove_node(std::string_view name);
+  void remove_node(MonoTime now, const std::string& name);
   void remove_pod(MonoTime now, const std::string& namespace_name, const std::string& name);
   void remove_budget(const std::string& namespace_name, const std::string& name);
 
@@ -95,6 +95,9 @@ class ClusterState {
   void set_running(MonoTime now, const PodRef& before, const PodRef& pod);
   void set_waiting(MonoTime now, const PodRef& before, const PodRef& pod);
   void drop(MonoTime now, const PodRef& pod);
+  // The node of `before` is now as `after`, or gone (null). Pods that are nominated to it and no
+  // longer fit there are tried again: the room that they wait for may never come.
+  void retry_nominated(MonoTime now, const Node& before, const Node* after);
   void expire(MonoTime now);
 
   ClusterStateOptions options_;

@@ -71,7 +71,7 @@ void Scheduler::take(const control::Changed<Node>& node) {
 }
 
 void Scheduler::take(const control::Removed<Node>& node) {
-  change([this, name = node.name] { state_.remove_node(name); });
+  change([this, name = node.name] { state_.remove_node(now_.mono, name); });
 }
 
 void Scheduler::take(const control::Changed<Pod>& pod) {

@@ -92,7 +92,7 @@ void RegistryScheduler::forget(const Stored& stored) {
   const std::string space(sync::wire::namespace_of(stored.object));
   const std::string name(sync::wire::name_of(stored.object));
   if (kind == "Pod") cluster_state_.remove_pod(clock_.mono(), space, name);
-  if (kind == "Node") cluster_state_.remove_node(name);
+  if (kind == "Node") cluster_state_.remove_node(clock_.mono(), name);
   if (kind == "PodDisruptionBudget") cluster_state_.remove_budget(space, name);
   if (kind == "Namespace") cluster_state_.cluster().remove_namespace(name);
 }

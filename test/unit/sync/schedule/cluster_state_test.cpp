@@ -46,6 +46,58 @@ struct StateBench {
   int version = 0;
 };
 
+TEST(ClusterState, APodWhoseNominatedNodeGetsWorseIsTriedAgain) {
+  const auto with_taint = [](std::string_view effect) {
+    Node node = make_node("a");
+    Taint taint;
+    taint.key = "node.kubernetes.io/unreachable";
+    taint.effect = effect;
+    node.spec.taints.push_back(taint);
+    return node;
+  };
+  Node cordoned = make_node("a");
+  cordoned.spec.unschedulable = true;
+  Node relabelled = make_node("a");
+  relabelled.metadata.labels.set("host", "other");
+  Node heartbeat = make_node("a");
+  heartbeat.metadata.labels.set("x", "y");
+  const struct {
+    const char* what;
+    std::optional<Node> after;  // none: the node is removed
+    bool retried;
+  } rows[] = {{"unreachable", with_taint("NoSchedule"), true},
+              {"a taint that only asks", with_taint("PreferNoSchedule"), false},
+              {"cordoned", cordoned, true},
+              {"smaller", make_node("a", 1), true},
+              {"still large enough", make_node("a", 3), false},
+              {"its label is another one", relabelled, true},
+              {"another label", heartbeat, false},
+              {"removed", std::nullopt, true}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    StateBench bench;
+    bench.state.set(bench.now, make_node("a"));
+    bench.state.set(bench.now, make_node("b"));
+    for (const char* name : {"p", "q"}) {
+      Pod pod = make_pod(name, 5, "2000");
+      pod.spec.node_selector.set("host", name == std::string("p") ? "a" : "b");
+      pod.status.nominated_node_name = name == std::string("p") ? "a" : "b";
+      bench.set(pod);
+      const PodRef popped = bench.pop();
+      ASSERT_TRUE(bench.state.queue().requeue(bench.now, popped, {"NodeResourcesFit"}, {}));
+    }
+    ASSERT_EQ(bench.places({"p", "q"}), "p:unschedulable q:unschedulable ");
+    if (row.after) {
+      bench.state.set(bench.now, *row.after);
+    } else {
+      bench.state.remove_node(bench.now, "a");
+    }
+    bench.state.check_invariants();
+    EXPECT_EQ(bench.places({"p", "q"}),
+              row.retried ? "p:active q:unschedulable " : "p:unschedulable q:unschedulable ");
+  }
+}
+
 TEST(ClusterState, OnlyPodsThatNameTheSchedulerWait) {
   StateBench bench;
   Pod other = make_pod("other", 0, "100");

@@ -80,6 +80,32 @@ TEST(Preempting, ARefusedWriteIsNotAFlood) {
   }
 }
 
+// Its victim is on a node that has lost its contact, and never ends.
+TEST(Preempting, ANominatedNodeThatIsLostIsGivenUp) {
+  SchedulerFixture fixture;
+  fixture.add_node("a", "2");
+  fixture.start();
+  fixture.add_pod("low-a", "2");
+  ASSERT_TRUE(fixture.until([&] { return fixture.is_bound("low-a"); }));
+  fixture.run_pod("low-a");
+  fixture.add_pod("vip", "2", high);
+  ASSERT_TRUE(fixture.until([&] { return fixture.pod("vip").status.nominated_node_name == "a"; }));
+  // Another node, whose pod could go, too.
+  fixture.add_node("b", "2");
+  fixture.add_pod("low-b", "2", R"("nodeName":"b","priority":0)");
+  fixture.run_pod("low-b");
+  fixture.cluster.time.run(10s);
+  EXPECT_FALSE(fixture.cluster.is_terminating("low-b"));
+  (void)fixture.cluster.ask(
+      http::Method::patch, "/api/v1/nodes/a",
+      R"({"spec":{"taints":[{"key":"node.kubernetes.io/unreachable","effect":"NoSchedule"}]}})",
+      fixture.merge);
+  ASSERT_TRUE(fixture.cluster.time.run_until(
+      10s, [&] { return fixture.pod("vip").status.nominated_node_name == "b"; }));
+  (void)fixture.cluster.ask(http::Method::remove, fixture.pods + "/low-b?gracePeriodSeconds=0");
+  EXPECT_TRUE(fixture.until([&] { return fixture.node_of("vip") == "b"; }));
+}
+
 TEST(Preempting, AMoreImportantPodTakesThePromiseAway) {
   SchedulerFixture fixture;
   fixture.add_node("a", "2");
