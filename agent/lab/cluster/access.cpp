@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "platform/fs/descriptor.h"
 #include "platform/fs/errno.h"
@@ -28,16 +29,25 @@ std::string kubeconfig(std::uint16_t port, const std::string& token, const std::
 }
 
 Result<std::uint16_t> free_port() {
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  auto* address = reinterpret_cast<sockaddr*>(&at);  // NOLINT: as bind(2) wants it
-  if (bind(socket.get(), address, size) != 0 || getsockname(socket.get(), address, &size) != 0) {
-    return fail_errno("find a free port");
+  // Below the ports that the kernel gives to connections (net.ipv4.ip_local_port_range): one of
+  // them could take the port before its program listens on it.
+  constexpr std::uint32_t first = 20'000;
+  constexpr std::uint32_t count = 12'000;
+  // The next one each time, so that two nodes never get the same; another process begins elsewhere.
+  static std::uint32_t next = static_cast<std::uint32_t>(::getpid()) * 97;
+  Status last;
+  for (std::uint32_t tried = 0; tried < count; ++tried) {
+    const auto port = static_cast<std::uint16_t>(first + next++ % count);
+    const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(port);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* address = reinterpret_cast<sockaddr*>(&at);  // NOLINT: as bind(2) wants it
+    if (bind(socket.get(), address, sizeof at) == 0) return port;
+    last = fail_errno("find a free port");
   }
-  return ntohs(at.sin_port);
+  return fail(last.error());
 }
 
 }  // namespace holdfast::agent::lab::cluster

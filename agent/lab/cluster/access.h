@@ -22,6 +22,7 @@ using Flags = std::vector<std::pair<std::string, std::string>>;
                                      const std::string& ca_file = {});
 
 // A port of loopback on which nothing listens now, for programs that cannot pick one themselves.
+// Each call returns another one. Not thread-safe.
 [[nodiscard]] Result<std::uint16_t> free_port();
 
 }  // namespace holdfast::agent::lab::cluster
