@@ -42,19 +42,16 @@ class PluginProcessTest : public testing::Test {
     });
     return text;
   }
-  // Whether the process whose pid is in the file ends soon.
+  // Waits until the process whose pid is in the file has ended. False if it has not after 10 s.
   [[nodiscard]] bool ends(const std::string& file) const {
     const auto pid = parse_int<pid_t>(trim(fs::read_all(scratch.path() / file, 100).value()));
-    const MonoTime until = clock.mono() + 10s;
-    while (clock.mono() < until) {
-      const auto stat = proc::read_stat(*pid);
-      if (!stat || stat->is_dead()) return true;
-      (void)::usleep(1000);
-    }
-    return false;
+    const auto identity = proc::identify(*pid);
+    if (!identity) return true;
+    const auto process = proc::open_pidfd(*identity);
+    if (!process) return process.error().code == Errc::not_found;
+    return proc::wait_for_end(*process, 10s);
   }
 
-  const SystemClock clock;
   const test::ScratchDir scratch;
 };
 
