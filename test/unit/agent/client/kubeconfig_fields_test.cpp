@@ -95,7 +95,9 @@ TEST_F(KubeconfigFields, TheFormOfEachFieldIsChecked) {
     if (!is_flag && each.use != FieldUse::text) continue;
     const auto list = read(std::string(each.section), ", " + std::string(each.name) + ": [a]");
     // Where the field is there already, the first one counts.
-    if (!list) EXPECT_EQ(list.error().what, file + ": " + shown + " is not a scalar");
+    if (!list) {
+      EXPECT_EQ(list.error().what, file + ": " + shown + " is not a scalar");
+    }
     if (!is_flag) continue;
     const auto wrong = read(std::string(each.section), ", " + std::string(each.name) + ": maybe");
     ASSERT_FALSE(wrong) << shown;

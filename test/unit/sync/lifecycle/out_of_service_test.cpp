@@ -110,7 +110,9 @@ TEST(OutOfService, WhatTheServerSaysOfTheNodeCounts) {
     EXPECT_EQ(machine.settle(first.front(), outcome), Effects{});
     const Effects next = machine.pass(pods);
     EXPECT_EQ(describe(next), row.next);
-    if (!next.empty()) EXPECT_EQ(condition_of(next.front())->uid, "other");
+    if (!next.empty()) {
+      EXPECT_EQ(condition_of(next.front())->uid, "other");
+    }
   }
 }
 

@@ -112,7 +112,7 @@ TEST_F(NodeIdentityTest, WithoutACertificateNothingLeavesAndTheReasonIsTold) {
   options_.join_token = "abcdef.secret";
   options_.servers = {"127.0.0.1:1"};
   options_.ca_hash = "sha256:" + std::string(64, '0');
-  test::run(time_, [this](asio::io_context& context) -> asio::awaitable<void> {
+  test::run(time_, [this](asio::io_context&) -> asio::awaitable<void> {
     const auto identity = open(time_.executor()).value();
     const auto client = identity->make_client("test").value();
     EXPECT_EQ(co_await ask(*client), "GET /who: the cluster's authority is not known yet");
