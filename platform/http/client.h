@@ -50,6 +50,8 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // Sends `request` and reads the whole response. Every HTTP status is a response, not an error.
+  // A request that is given up, at its deadline or by cancelling this, may have been received. But
+  // if a broken link held it up, it does not arrive when the link returns.
   // Errors: invalid (the request cannot be written: http/grammar.h), timeout at `deadline` (whether
   // the request took effect is unknown), unavailable (not reachable, or the connection broke),
   // denied (TLS), corrupt (not HTTP), exhausted (a response over the limit, or no free stream

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "platform/http/hops.h"
 #include "platform/http/tunnel.h"
@@ -19,9 +20,33 @@ using PoolPtr = std::shared_ptr<Pool>;
 
 constexpr std::size_t read_bytes = 16UL * 1024;
 
+// The connection of a request that has no complete response yet. Unless it is released it is reset,
+// so that a request that was given up does not reach the server later: what a broken link holds up
+// would be delivered when the link returns, long after newer requests.
+class OwnConnection {
+ public:
+  explicit OwnConnection(ConnectionPtr connection) : connection_(std::move(connection)) {}
+  ~OwnConnection() { reset(); }
+  OwnConnection(OwnConnection&& other) noexcept = default;
+  OwnConnection& operator=(OwnConnection&& other) = delete;
+  OwnConnection(const OwnConnection&) = delete;
+  OwnConnection& operator=(const OwnConnection&) = delete;
+
+  net::Connection* operator->() const { return connection_.get(); }
+  explicit operator bool() const { return connection_ != nullptr; }
+  [[nodiscard]] ConnectionPtr release() { return std::exchange(connection_, nullptr); }
+  // Pending operations fail with `cancelled`.
+  void reset() {
+    if (connection_) connection_->reset();
+  }
+
+ private:
+  ConnectionPtr connection_;
+};
+
 // A request in progress: its connection and the reader of its response.
 struct Exchange {
-  ConnectionPtr connection;
+  OwnConnection connection;
   ResponseReader reader;
   std::string identity;
   bool answered = false;  // a byte of the response has arrived
@@ -56,26 +81,22 @@ Exchange begin(const Pool& pool, ConnectionPtr connection, const Request& reques
   // Only a caller of open() can take a tunnel.
   const Asked asked{.head = request.method == Method::head,
                     .upgrade = streamed && asks_for_upgrade(request.headers)};
-  return Exchange{std::move(connection), ResponseReader(limits, asked), identity_of(request)};
+  return Exchange{OwnConnection(std::move(connection)), ResponseReader(limits, asked),
+                  identity_of(request)};
 }
 
 void finish(Pool& pool, Exchange& exchange, MonoTime now) {
+  ConnectionPtr connection = exchange.connection.release();
   if (exchange.reader.keep_alive()) {
-    pool.keep(std::move(exchange.connection), std::move(exchange.identity), now);
+    pool.keep(std::move(connection), std::move(exchange.identity), now);
   } else {
-    exchange.connection->close();
+    connection->close();
   }
 }
 
 class Body final : public BodyStream {
  public:
   Body(PoolPtr pool, Exchange exchange) : pool_(std::move(pool)), exchange_(std::move(exchange)) {}
-  ~Body() override {
-    if (exchange_.connection) exchange_.connection->close();
-  }
-  Body(const Body&) = delete;
-  Body& operator=(const Body&) = delete;
-
   asio::awaitable<Result<std::string>> next() override {
     for (;;) {
       if (cancelled_) co_return fail(Errc::cancelled, "stream cancelled");
@@ -84,7 +105,6 @@ class Body final : public BodyStream {
       if (exchange_.reader.done()) {
         const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
         if (exchange_.connection) finish(*pool_, exchange_, clock.mono());
-        exchange_.connection.reset();
         co_return piece;
       }
       const Status read = co_await read_more(*pool_, exchange_);
@@ -94,7 +114,7 @@ class Body final : public BodyStream {
 
   void cancel() override {
     cancelled_ = true;
-    if (exchange_.connection) exchange_.connection->close();
+    exchange_.connection.reset();
   }
 
  private:
@@ -128,7 +148,7 @@ asio::awaitable<Result<Response>> complete(PoolPtr pool, Exchange exchange, bool
   Response response = exchange.reader.head();
   if (streamed && response.status == 101) {
     exchange.connection->expires_at(MonoTime::max());
-    auto counted = std::make_shared<CountedTunnel>(exchange.connection, pool->traffic);
+    auto counted = std::make_shared<CountedTunnel>(exchange.connection.release(), pool->traffic);
     response.tunnel = with_bytes_before(std::move(counted), exchange.reader.take_rest());
     co_return response;
   }

@@ -28,6 +28,15 @@ std::string shown(const RunResult& result) {
   return text;
 }
 
+std::string shown(const std::vector<agent::lab::Span>& spans) {
+  std::string text;
+  for (const auto& each : spans) {
+    text += " " + each.state + " from " + std::to_string(each.begin / 1ms) + " to " +
+            std::to_string(each.end / 1ms) + " ms;";
+  }
+  return text;
+}
+
 // Plays a scenario in a folder of its own and returns its result. Nothing may be left of it.
 Result<RunResult> play(const std::string& name, std::vector<std::string> flags,
                        const test::ScratchDir& scratch) {
@@ -62,7 +71,8 @@ TEST(LabRun, KeepsPodsOfAutonomousSitesAndEvictsOthers) {
   for (const auto& node : result->nodes) {
     const bool is_cut = node.site != "c";
     EXPECT_EQ(node.link.size(), is_cut ? 1u : 0u) << node.name;
-    EXPECT_EQ(node.withheld.size(), node.site == "a" ? 1u : 0u) << node.name;
+    EXPECT_EQ(node.withheld.size(), node.site == "a" ? 1u : 0u)
+        << node.name << ": withheld" << shown(node.withheld) << " Ready" << shown(node.ready);
     EXPECT_EQ(node.taints.empty(), node.site != "b") << node.name;
     EXPECT_GT(node.bytes, 1000u) << node.name;
   }

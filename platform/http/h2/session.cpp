@@ -61,8 +61,10 @@ struct Session::Core final : Transport::Owner {
   void drop(Stream& stream);
   void refuse(Stream& stream, Error why);
   void forget(Stream& stream);
+  void abandon();
   void suspect(const Stream& stream);
   void ping(MonoTime now);
+  void end(Error why);
   MonoTime look_after(MonoTime now);
 
   SessionSettings settings;
@@ -74,6 +76,7 @@ struct Session::Core final : Transport::Owner {
   MonoTime pinged_at = MonoTime::max();
   bool leaving = false;
   bool suspected = false;
+  bool has_abandoned = false;  // requests without an answer, which the server may not have received
 };
 
 void Session::Core::on_headers(StreamId id, Block block) {
@@ -176,6 +179,7 @@ void Session::Core::drop(Stream& stream) {
   if (!std::exchange(stream.closed, true)) {
     transport.engine().reset(stream.id, Code::cancel);
     transport.flush();
+    if (stream.head.status == 0) abandon();
   }
   forget(stream);
 }
@@ -195,6 +199,15 @@ void Session::Core::forget(Stream& stream) {
   settings.on_change();
 }
 
+// A request was given up before its answer. It may still be on its way; if the server does not
+// answer a PING, the connection ends before a link that was broken delivers the request.
+void Session::Core::abandon() {
+  has_abandoned = true;
+  if (transport.over() || pinged_at != MonoTime::max()) return;
+  ping(transport.clock().mono());
+  attention.notify_all();
+}
+
 void Session::Core::suspect(const Stream& stream) {
   if (transport.over() || transport.received_at() > stream.asked_at) return;
   suspected = true;
@@ -209,19 +222,28 @@ void Session::Core::ping(MonoTime now) {
   pinged_at = now;
 }
 
+// Ends the connection. No request that was given up reaches the server after that.
+void Session::Core::end(Error why) {
+  if (has_abandoned || !streams.empty()) {
+    transport.abort(std::move(why));
+  } else {
+    transport.end(std::move(why));
+  }
+}
+
 // Closes an idle or silent connection, or sends a PING; returns when to check again.
 MonoTime Session::Core::look_after(MonoTime now) {
   const SessionLimits& limits = settings.limits;
-  if (streams.empty()) {
-    const bool useless = leaving || suspected || now >= idle_since + settings.idle;
-    if (useless) transport.end({Errc::unavailable, "the idle connection was closed"});
-    return idle_since + settings.idle;
+  if (streams.empty() && (leaving || suspected || now >= idle_since + settings.idle)) {
+    end({Errc::unavailable, "the idle connection was closed"});
+    return now;
   }
   if (pinged_at != MonoTime::max()) {
     const bool dead = now >= pinged_at + limits.ping_timeout;
-    if (dead) transport.end({Errc::unavailable, "the server did not answer a PING"});
+    if (dead) end({Errc::unavailable, "the server did not answer a PING"});
     return pinged_at + limits.ping_timeout;
   }
+  if (streams.empty()) return idle_since + settings.idle;
   const MonoTime due = std::max(transport.received_at(), idle_since) + limits.ping_after;
   if (now < due) return due;
   ping(now);
@@ -310,7 +332,7 @@ Session::Session(const asio::any_io_executor& executor, std::shared_ptr<net::Con
 Session::~Session() {
   core_->settings.on_change = [] {};
   core_->settings.on_http1 = [] {};
-  core_->transport.end({Errc::cancelled, "the session has ended"});
+  core_->end({Errc::cancelled, "the session has ended"});
 }
 
 Session::State Session::state() const {

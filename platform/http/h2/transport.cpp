@@ -67,10 +67,18 @@ asio::awaitable<void> Transport::write_all() {
   }
 }
 
-void Transport::end(Error why) {
+void Transport::end(Error why) { end(std::move(why), false); }
+
+void Transport::abort(Error why) { end(std::move(why), true); }
+
+void Transport::end(Error why, bool resets) {
   if (over_) return;
   over_ = true;
-  connection_->close();
+  if (resets) {
+    connection_->reset();
+  } else {
+    connection_->close();
+  }
   flush();
   owner_.on_ended(why);
 }

@@ -36,6 +36,8 @@ class Transport {
   void flush() { output_.notify_all(); }
   // Closes the connection and calls on_ended(), unless the transport is over already.
   void end(Error why);
+  // Like end(), but drops what the peer has not received yet.
+  void abort(Error why);
 
   [[nodiscard]] bool over() const { return over_; }
   [[nodiscard]] Engine& engine() { return engine_; }
@@ -49,6 +51,8 @@ class Transport {
   [[nodiscard]] MonoTime blocked_since() const { return blocked_since_; }
 
  private:
+  void end(Error why, bool resets);
+
   std::shared_ptr<net::Connection> connection_;
   Owner& owner_;
   Engine engine_;

@@ -114,6 +114,28 @@ struct PoolFixture {
 
 using Heard = std::vector<std::string>;
 
+TEST(HttpPool, ARequestThatWasGivenUpDoesNotArriveWhenTheLinkReturns) {
+  for (const bool is_cancelled : {false, true}) {
+    SCOPED_TRACE(is_cancelled);
+    PoolFixture fixture({hello_answer, hello_answer, hello_answer});
+    const net::HostPort at = fixture.client.endpoint().at;
+    EXPECT_EQ(fixture.ask("/first"), "200 hello");
+    fixture.time.network().set_link(at, {.is_silent = true});
+    std::string told;
+    loop::Tasks tasks(fixture.time.executor());
+    tasks.spawn("late", ask_server(fixture.client, Request{.target = "/late"}, true, told));
+    fixture.time.run(1s);
+    if (is_cancelled) tasks.cancel();
+    fixture.time.run(30s);
+    EXPECT_EQ(told, is_cancelled ? "" : "timeout");
+    fixture.time.network().set_link(at, {});
+    fixture.time.run(10min);
+    EXPECT_EQ(fixture.talker.heard, (Heard{"1 /first"}));
+    EXPECT_EQ(fixture.ask("/next"), "200 hello");
+    EXPECT_EQ(fixture.talker.heard, (Heard{"1 /first", "2 /next"}));
+  }
+}
+
 TEST(HttpPool, AConnectionCarriesTheNextRequestOfTheSameIdentityOnly) {
   PoolFixture fixture(
       {hello_answer, hello_answer, hello_answer, hello_answer, hello_answer, hello_answer});
