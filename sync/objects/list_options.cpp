@@ -1,10 +1,16 @@
 #include "sync/objects/list_options.h"
 
 #include "platform/text.h"
+#include "sync/objects/version.h"
 #include "sync/wire/quote.h"
 
 namespace holdfast::sync::objects {
 namespace {
+
+constexpr std::string_view match_exact = "Exact";
+constexpr std::string_view match_not_older = "NotOlderThan";
+constexpr std::string_view list_matches[] = {match_exact, match_not_older, ""};
+constexpr std::string_view watch_matches[] = {match_not_older};
 
 Result<std::optional<std::int64_t>> number(const Query& query, std::string_view name) {
   if (!query.has(name)) return std::nullopt;
@@ -19,6 +25,58 @@ void add(std::string& out, std::string_view name, std::string_view value) {
   if (value.empty()) return;
   if (!out.empty()) out += '&';
   out.append(name).append("=").append(percent_encode(value));
+}
+
+constexpr const char* match_field = "resourceVersionMatch";
+
+// The rules of upstream's ValidateListOptions, in its order.
+wire::FieldErrors errors_of_list(const ListOptions& options) {
+  wire::FieldErrors errors;
+  const std::string& match = options.resource_version_match;
+  const auto forbid = [&errors](std::string why) {
+    errors.push_back(wire::field::forbidden(match_field, std::move(why)));
+  };
+  if (!match.empty()) {
+    if (options.resource_version.empty()) {
+      forbid("resourceVersionMatch is forbidden unless resourceVersion is provided");
+    }
+    if (!options.continue_token.empty()) {
+      forbid("resourceVersionMatch is forbidden when continue is provided");
+    }
+    if (match != match_exact && match != match_not_older) {
+      errors.push_back(wire::field::not_supported(match_field, match, list_matches));
+    }
+    if (match == match_exact && options.resource_version == "0") {
+      forbid("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+    }
+  }
+  if (options.send_initial_events) {
+    errors.push_back(
+        wire::field::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
+  return errors;
+}
+
+wire::FieldErrors errors_of_watch(const ListOptions& options) {
+  wire::FieldErrors errors;
+  const std::string& match = options.resource_version_match;
+  const auto forbid = [&errors](std::string why) {
+    errors.push_back(wire::field::forbidden(match_field, std::move(why)));
+  };
+  if (options.send_initial_events && match != match_not_older) {
+    forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  }
+  if (match.empty()) return errors;
+  if (!options.send_initial_events) {
+    forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+  }
+  if (match != match_not_older) {
+    errors.push_back(wire::field::not_supported(match_field, match, watch_matches));
+  }
+  if (!options.continue_token.empty()) {
+    forbid("resourceVersionMatch is forbidden when continue is provided");
+  }
+  return errors;
 }
 
 }  // namespace
@@ -44,6 +102,38 @@ Result<ListOptions> parse_list_options(const Query& query) {
 Result<ListOptions> parse_list_options(std::string_view raw_query) {
   TRY(const Query query, Query::parse(raw_query));
   return parse_list_options(query);
+}
+
+std::optional<wire::ApiStatus> refusal_of(const ListOptions& options) {
+  const wire::FieldErrors errors =
+      options.watch ? errors_of_watch(options) : errors_of_list(options);
+  if (!errors.empty()) return wire::status::invalid({"meta.k8s.io", "ListOptions"}, "", errors);
+  const auto version = parse_asked_version(options.resource_version);
+  if (!version && options.watch) return wire::status::unexplained(version.error().what);
+  if (!version)
+    return wire::status::bad_request("invalid resource version: " + version.error().what);
+  if (!options.watch && !options.continue_token.empty() && *version != 0) {
+    return wire::status::bad_request(
+        "specifying resource version is not allowed when using continue");
+  }
+  return std::nullopt;
+}
+
+Consistency consistency_of(const ListOptions& options) {
+  if (options.resource_version.empty()) return Consistency::newest;
+  if (options.watch || options.resource_version_match == match_not_older) {
+    return Consistency::not_older;
+  }
+  // A version with a limit means exactly that version.
+  const bool by_limit = options.limit > 0 && parse_version(options.resource_version) != Version{0};
+  const bool is_exact = options.resource_version_match == match_exact ||
+                        (options.resource_version_match.empty() && by_limit);
+  return is_exact ? Consistency::exact : Consistency::not_older;
+}
+
+bool wants_initial_events(const ListOptions& options) {
+  const bool from_any = parse_version(options.resource_version).value_or(0) == 0;
+  return options.send_initial_events.value_or(from_any);
 }
 
 std::string encode_query(const ListOptions& options) {

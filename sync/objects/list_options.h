@@ -9,6 +9,7 @@
 
 #include "platform/query.h"
 #include "platform/result.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::sync::objects {
 
@@ -30,6 +31,22 @@ struct ListOptions {
 // Unknown parameters are ignored. Errors: invalid, in upstream's wording.
 [[nodiscard]] Result<ListOptions> parse_list_options(const Query& query);
 [[nodiscard]] Result<ListOptions> parse_list_options(std::string_view raw_query);
+
+// Why an API server refuses these options, as kube-apiserver 1.36 words it: a combination that is
+// not allowed (422), or a resourceVersion that is not a number (400 for a list, 500 for a watch).
+[[nodiscard]] std::optional<wire::ApiStatus> refusal_of(const ListOptions& options);
+
+// Which states of a collection answer a request.
+enum class Consistency : std::uint8_t {
+  newest,     // the newest one
+  not_older,  // any that is at least as new as the resourceVersion
+  exact,      // that of the resourceVersion only
+};
+
+// What a list without a continue token, or the initial events of a watch, ask for.
+[[nodiscard]] Consistency consistency_of(const ListOptions& options);
+// Whether a watch begins with the objects that exist.
+[[nodiscard]] bool wants_initial_events(const ListOptions& options);
 
 // Without the '?'; parameters sorted by name, defaults left out.
 [[nodiscard]] std::string encode_query(const ListOptions& options);

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "platform/result.h"
+
 namespace holdfast::sync::objects {
 
 using Version = std::uint64_t;
@@ -22,6 +24,9 @@ inline constexpr Version first_local_version = Version{1} << 62U;
 
 // Returns nothing if the text is not a number.
 [[nodiscard]] std::optional<Version> parse_version(std::string_view text);
+
+// The resourceVersion of a request; 0 if it is empty. Errors: invalid, in kube-apiserver's wording.
+[[nodiscard]] Result<Version> parse_asked_version(std::string_view text);
 
 // Whether a client's resourceVersion is a local one.
 [[nodiscard]] bool is_local_version(std::string_view text);

@@ -31,15 +31,6 @@ using reflect::WatchOpened;
 
 namespace {
 
-bool is_too_large(const wire::ApiStatus& status) {
-  if (!status.details) return false;
-  return std::any_of(status.details->causes.begin(), status.details->causes.end(),
-                     [](const wire::StatusCause& cause) {
-                       return cause.reason == "ResourceVersionTooLarge" ||
-                              cause.message == "Too large resource version";
-                     });
-}
-
 // Whether the watch may continue at the last version; otherwise only a list helps. This excludes
 // 500, because the requested version itself may have caused it.
 bool can_watch_again(const Failure& failure) {
@@ -54,7 +45,7 @@ Failure failure_of(const wire::ApiStatus& status) {
   const int seconds = status.details ? status.details->retry_after_seconds : 0;
   return {.http_status = status.code,
           .code = error.code,
-          .version_too_large = is_too_large(status),
+          .version_too_large = wire::version_is_ahead(status),
           .retry_after = std::chrono::seconds(seconds),
           .what = error.what};
 }

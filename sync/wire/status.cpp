@@ -167,6 +167,15 @@ bool budget_forbids(const ApiStatus& status) {
                      [](const StatusCause& cause) { return cause.reason == "DisruptionBudget"; });
 }
 
+bool version_is_ahead(const ApiStatus& status) {
+  if (!status.details) return false;
+  const auto& causes = status.details->causes;
+  return std::any_of(causes.begin(), causes.end(), [](const StatusCause& cause) {
+    return cause.reason == "ResourceVersionTooLarge" ||
+           cause.message == "Too large resource version";
+  });
+}
+
 Errc to_errc(int http_status, std::string_view reason) {
   for (const ReasonMeans& known : reasons) {
     if (known.reason == reason) return known.code;

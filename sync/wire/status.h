@@ -64,6 +64,9 @@ struct GroupResource {
 // of a busy server. to_error() makes it `exhausted`.
 [[nodiscard]] bool budget_forbids(const ApiStatus& status);
 
+// Whether the server has not seen the resourceVersion of the request yet.
+[[nodiscard]] bool version_is_ahead(const ApiStatus& status);
+
 // Converts another server's response to Error. `what` is the HTTP status and the message.
 [[nodiscard]] Error to_error(const ApiStatus& status);
 [[nodiscard]] Errc to_errc(int http_status, std::string_view reason);

@@ -7,6 +7,7 @@
 #include "agent/lab/apiserver/nodes.h"
 #include "agent/lab/apiserver/transcode.h"
 #include "platform/http/date.h"
+#include "platform/loop/timer.h"
 
 namespace holdfast::agent::lab {
 namespace {
@@ -227,6 +228,10 @@ Reply answer(Backend& backend, const std::string& address, const http::Request& 
                                       .onward = &onward});
 }
 
+// As upstream, a read waits for a version that is ahead.
+constexpr Duration version_wait = std::chrono::seconds(3);
+constexpr Duration version_poll = std::chrono::milliseconds(100);
+
 }  // namespace
 
 asio::awaitable<http::Response> dispatch(Backend& backend, const std::string& address,
@@ -236,6 +241,11 @@ asio::awaitable<http::Response> dispatch(Backend& backend, const std::string& ad
   Audited audited;
   std::optional<NodeRequest> onward;
   Reply reply = answer(backend, address, request, audited, onward);
+  while (!reply && sync::wire::version_is_ahead(reply.error()) &&
+         backend.clock.mono() < began + version_wait) {
+    co_await loop::wait_for(version_poll);
+    reply = answer(backend, address, request, audited, onward);
+  }
   if (reply && onward) reply = co_await backend.kubelets->ask(request, *std::move(onward));
   http::Response response = reply ? *std::move(reply) : reply_status(reply.error());
   maybe_compress(request, audited.info.verb, response);

@@ -1,11 +1,13 @@
 // get, list and watch.
 
 #include <algorithm>
+#include <limits>
 
 #include "agent/lab/apiserver/call.h"
 #include "agent/lab/apiserver/selection.h"
 #include "agent/lab/rules/continue_token.h"
 #include "sync/objects/list_options.h"
+#include "sync/objects/version.h"
 #include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
@@ -21,14 +23,23 @@ struct Wanted {
   std::int64_t revision = 0;  // resourceVersion of the request; 0: any
 };
 
+// The revision that a resourceVersion names; 0: any. Errors: invalid.
+Result<std::int64_t> parse_revision(std::string_view text) {
+  constexpr auto last = std::numeric_limits<std::int64_t>::max();
+  TRY(const sync::objects::Version version, sync::objects::parse_asked_version(text));
+  return static_cast<std::int64_t>(std::min(version, static_cast<std::uint64_t>(last)));
+}
+
 Answer<Wanted> read_wanted(const Call& call) {
   auto options = sync::objects::parse_list_options(call.request.query());
   if (!options) return refuse(sync::wire::status::bad_request(options.error().what));
+  options->watch = call.info.verb == "watch";
+  if (auto refusal = sync::objects::refusal_of(*options)) return refuse(*std::move(refusal));
   auto selection =
       Selection::parse(call.resource(), options->label_selector, options->field_selector);
   if (!selection) return refuse(selection.error());
-  const auto revision = parse_resource_version(options->resource_version);
-  if (!revision) return refuse(revision.error());
+  const auto revision = parse_revision(options->resource_version);
+  if (!revision) return refuse(sync::wire::status::unexplained(revision.error().what));
   Wanted wanted{*std::move(options), *std::move(selection), *revision};
   return wanted;
 }
@@ -55,10 +66,7 @@ Answer<Source> find_source(const Backend& backend, const Wanted& wanted) {
   if (const auto reached = check_reached(backend, wanted.revision); !reached) {
     return refuse(reached.error());
   }
-  const std::string& match = wanted.options.resource_version_match;
-  // As in kube-apiserver, a version with a limit means exactly that version.
-  const bool by_limit = match.empty() && wanted.options.limit > 0 && wanted.revision > 0;
-  const bool exact = match == "Exact" || by_limit;
+  const bool exact = consistency_of(wanted.options) == sync::objects::Consistency::exact;
   return Source{exact ? wanted.revision : backend.registry.revision(), {}};
 }
 
@@ -81,8 +89,8 @@ std::string key_in_list(const Call& call, const Stored& stored) {
 }  // namespace
 
 Reply get(Backend& backend, const Call& call) {
-  const auto revision = parse_resource_version(call.query.get("resourceVersion"));
-  if (!revision) return refuse(revision.error());
+  const auto revision = parse_revision(call.query.get("resourceVersion"));
+  if (!revision) return refuse(sync::wire::status::unexplained(revision.error().what));
   if (const auto reached = check_reached(backend, *revision); !reached) {
     return refuse(reached.error());
   }
@@ -101,7 +109,10 @@ Reply list(Backend& backend, const Call& call) {
 
   std::vector<StoredPtr> page;
   ListMeta meta{.revision = source->revision};
-  const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(wanted->options.limit, 0));
+  // As in kube-apiserver, the limit does not count for any version, which its watch cache has.
+  const bool from_any = source->start.empty() && wanted->options.resource_version == "0";
+  const auto limit =
+      from_any ? 0 : static_cast<std::size_t>(std::max<std::int64_t>(wanted->options.limit, 0));
   for (std::size_t at = 0; at < items->size(); ++at) {
     const StoredPtr& stored = (*items)[at];
     if (!source->start.empty() && key_in_list(call, *stored) < source->start) continue;
@@ -164,24 +175,19 @@ void replay(Backend& backend, Watch& stream, const std::string& prefix, std::int
 Reply watch(Backend& backend, const Call& call) {
   const auto wanted = read_wanted(call);
   if (!wanted) return refuse(wanted.error());
-  const std::optional<bool> initial = wanted->options.send_initial_events;
-  // As upstream, a watch begins with the current objects if the client requests them by
-  // sendInitialEvents, or gives no resourceVersion or "0".
-  const bool from_state = initial.value_or(wanted->revision == 0);
-  if (from_state) {
-    if (const auto reached = check_reached(backend, wanted->revision); !reached) {
-      return refuse(reached.error());
-    }
-  }
+  const bool from_state = wants_initial_events(wanted->options);
   WatchOrder order = make_order(backend, call, *wanted);
   const std::string prefix = order.prefix;
   const std::shared_ptr<Watch> stream =
       backend.watches.open(std::move(order), backend.clock.mono());
   const WallTime now = backend.clock.wall();
-  if (from_state) {
+  if (const auto reached = check_reached(backend, wanted->revision); from_state && !reached) {
+    stream->add_error(reached.error().body());
+  } else if (from_state) {
     stream->add_initial(backend.registry.list(call.stored(), call.name_space()), now);
-    const bool mark = initial.value_or(false) && wanted->options.allow_watch_bookmarks;
-    if (mark) stream->add_bookmark(backend.registry.revision(), true);
+    if (wanted->options.allow_watch_bookmarks) {
+      stream->add_bookmark(backend.registry.revision(), true);
+    }
   } else if (wanted->revision > 0 && wanted->revision < backend.registry.revision()) {
     replay(backend, *stream, prefix, wanted->revision);
   }

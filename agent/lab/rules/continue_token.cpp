@@ -71,13 +71,4 @@ Answer<ContinueToken> parse_continue(std::string_view text) {
   return token;
 }
 
-Answer<std::int64_t> parse_resource_version(std::string_view text) {
-  if (text.empty()) return 0;
-  const auto number = parse_int<std::int64_t>(text);
-  if (number && *number >= 0) return *number;
-  return refuse(sync::wire::status::unexplained(
-      "resourceVersion: Invalid value: " + sync::wire::quoted(text) +
-      ": strconv.ParseUint: parsing " + sync::wire::quoted(text) + ": invalid syntax"));
-}
-
 }  // namespace holdfast::agent::lab

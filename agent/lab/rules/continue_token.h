@@ -21,8 +21,4 @@ struct ContinueToken {
 [[nodiscard]] std::string encode_continue(const ContinueToken& token);
 [[nodiscard]] Answer<ContinueToken> parse_continue(std::string_view text);
 
-// Parses a resourceVersion in a query: "" and "0" are 0. Anything but a number is refused with 500,
-// as in upstream.
-[[nodiscard]] Answer<std::int64_t> parse_resource_version(std::string_view text);
-
 }  // namespace holdfast::agent::lab

@@ -87,6 +87,8 @@ TestResponse ApiServerFixture::ask(const TestRequest& test_request) {
   std::optional<http::Response> response;
   asio::co_spawn(time_.context(), call(server_->handler(), std::move(request), &response), rethrow);
   time_.settle();
+  // A server waits for a resourceVersion that is ahead.
+  (void)time_.run_until(std::chrono::seconds(10), [&response] { return response.has_value(); });
   CHECK(response.has_value());
   return TestResponse{response->status, std::move(response->headers), std::move(response->body),
                       std::move(response->stream)};

@@ -67,7 +67,8 @@ TEST(InProtobuf, AWatchIsMadeOfFrames) {
     events.push_back(std::string(to_string(event.type)) + " " + header.name);
   }
   EXPECT_TRUE(splitter.idle());
-  EXPECT_EQ(events, (std::vector<std::string>{"ADDED a", "ADDED b", "DELETED a", "BOOKMARK "}));
+  EXPECT_EQ(events, (std::vector<std::string>{"ADDED a", "BOOKMARK ", "ADDED b", "DELETED a",
+                                              "BOOKMARK "}));
 }
 
 TEST(InProtobuf, EverythingElseIsJson) {

@@ -180,6 +180,44 @@ TEST(ListOptions, BadNumbers) {
   EXPECT_FALSE(parse_list_options("timeoutSeconds=1.5").has_value());
 }
 
+// The other combinations are in test/data/apiserver/resource_versions.json.
+TEST(ListOptions, WhatAnApiServerRefuses) {
+  struct Row {
+    const char* query;
+    int code;
+    std::string message;
+  };
+  const std::string invalid = "ListOptions.meta.k8s.io \"\" is invalid: ";
+  const std::string bad_match =
+      "resourceVersionMatch: Unsupported value: \"Foo\": supported values: ";
+  const Row rows[] = {
+      {"limit=-1", 0, ""},
+      {"continue=a&resourceVersion=0", 0, ""},
+      {"resourceVersion=5&resourceVersionMatch=Foo", 422,
+       invalid + bad_match + "\"Exact\", \"NotOlderThan\", \"\""},
+      {"sendInitialEvents=false", 422,
+       invalid + "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"},
+      {"resourceVersion=5&resourceVersionMatch=Exact&continue=a", 422,
+       invalid + "resourceVersionMatch: Forbidden: "
+                 "resourceVersionMatch is forbidden when continue is provided"},
+      {"watch=1&sendInitialEvents=1&resourceVersionMatch=NotOlderThan&continue=a", 422,
+       invalid + "resourceVersionMatch: Forbidden: "
+                 "resourceVersionMatch is forbidden when continue is provided"},
+      {"continue=a&resourceVersion=5", 400,
+       "specifying resource version is not allowed when using continue"},
+      {"resourceVersion=18446744073709551616", 400,
+       "invalid resource version: resourceVersion: Invalid value: \"18446744073709551616\": "
+       "strconv.ParseUint: parsing \"18446744073709551616\": value out of range"},
+      {"watch=1&resourceVersion=%2B5", 500,
+       "resourceVersion: Invalid value: \"+5\": strconv.ParseUint: parsing \"+5\": invalid "
+       "syntax"}};
+  for (const Row& row : rows) {
+    const auto refusal = refusal_of(parse_list_options(row.query).value());
+    EXPECT_EQ(refusal ? refusal->code : 0, row.code) << row.query;
+    EXPECT_EQ(refusal ? refusal->message : "", row.message) << row.query;
+  }
+}
+
 TEST(RequestInfo, ADecodedPathIsEncodedPartByPart) {
   const std::pair<std::string, std::string> rows[] = {
       {"/api/v1/pods", "/api/v1/pods"},
