@@ -174,6 +174,7 @@ class Run {
     if (!list.continue_token.empty()) query.set("continue", list.continue_token);
     ApiRequest request{.target = target(std::move(query)), .may_be_large = true};
     if (target_.ask_protobuf) request.accept = list_types;
+    if (list.continue_token.empty()) sink_.list_begins();
     auto response = co_await source_.send(std::move(request), false);
     if (!response) {
       fail_list(sync::watch::failure_of(response.error()));

@@ -60,6 +60,8 @@ class ListWatchSink {
   }
   // The list is complete: the pages since the last `first` hold all objects that exist.
   virtual void end_list(const std::string& /*version*/) {}
+  // The first page of a list is asked for.
+  virtual void list_begins() {}
   // The list-watch holds `bytes` of an unfinished list or event. Each call replaces the previous
   // number. Errors: exhausted; the list-watch then drops these bytes and starts again after a
   // pause.

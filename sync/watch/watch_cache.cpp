@@ -33,6 +33,15 @@ bool number_deletions(std::vector<CacheEvent>& changes, objects::Version seen,
   return true;
 }
 
+// The newest version of the server among the objects; 0 if there is none.
+objects::Version newest_server_version(const WatchCache::Objects& objects) {
+  objects::Version newest = 0;
+  for (const auto& [key, object] : objects) {
+    if (!objects::is_local(object.version)) newest = std::max(newest, object.version);
+  }
+  return newest;
+}
+
 }  // namespace
 
 std::strong_ordering ObjectKey::operator<=>(const ObjectKey& other) const {
@@ -83,7 +92,7 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, objects::Version ve
   kind_ = std::move(kind);
   if (go_on) {
     for (const CacheEvent& change : changes) push(change);
-    version_ = version;
+    set_version(version);
   } else {
     break_off_history(version);
   }
@@ -98,6 +107,7 @@ void WatchCache::restore(Objects objects, objects::Version version, wire::ScopeK
   kind_ = std::move(kind);
   break_off_history(version);
   has_local_events_ = objects::is_local(version);
+  if (has_local_events_) server_version_ = newest_server_version(objects_);
   complete_ = true;
 }
 
@@ -105,7 +115,7 @@ bool WatchCache::apply(CacheEvent event) {
   CHECK(complete_);
   // After local writes the reflector lists before it continues, so an older event is outdated.
   if (event.object.version <= version_) return false;
-  version_ = event.object.version;
+  set_version(event.object.version);
   const CachedObject* known = find(event.key);
   if (known != nullptr) object_bytes_ -= known->bytes->size() + object_overhead;
   if (event.type == EventType::deleted) {
@@ -119,7 +129,12 @@ bool WatchCache::apply(CacheEvent event) {
   return true;
 }
 
-void WatchCache::bookmark(objects::Version version) { version_ = std::max(version_, version); }
+void WatchCache::bookmark(objects::Version version) { set_version(std::max(version_, version)); }
+
+void WatchCache::set_version(objects::Version version) {
+  version_ = version;
+  if (!objects::is_local(version)) server_version_ = version;
+}
 
 bool WatchCache::apply_local(CacheEvent event) {
   CHECK(objects::is_local(event.object.version) && event.object.version > version_);
@@ -176,7 +191,7 @@ void WatchCache::break_off_history(objects::Version version) {
   events_.clear();
   event_bytes_ = 0;
   history_from_ = version;
-  version_ = version;
+  set_version(version);
   has_local_events_ = false;
 }
 

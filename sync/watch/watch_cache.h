@@ -72,6 +72,8 @@ class WatchCache {
   // The version up to which the cache has seen the scope; used as the version of lists and
   // bookmarks.
   [[nodiscard]] objects::Version version() const { return version_; }
+  // The same without local versions: the server's state that it has seen at least.
+  [[nodiscard]] objects::Version server_version() const { return server_version_; }
   [[nodiscard]] const wire::ScopeKind& kind() const { return kind_; }
   [[nodiscard]] const Objects& objects() const { return objects_; }
   [[nodiscard]] const CachedObject* find(const ObjectKey& key) const;
@@ -120,12 +122,14 @@ class WatchCache {
  private:
   // Appends to the history and drops the oldest events over the limits.
   void push(CacheEvent event);
+  void set_version(objects::Version version);
   // Discards the history, so that all open watches end with `gone`.
   void break_off_history(objects::Version version);
 
   WatchCacheLimits limits_;
   bool complete_ = false;
   objects::Version version_ = 0;
+  objects::Version server_version_ = 0;
   wire::ScopeKind kind_;
   Objects objects_;
   std::deque<CacheEvent> events_;

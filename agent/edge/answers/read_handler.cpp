@@ -1,6 +1,7 @@
 #include "agent/edge/answers/read_handler.h"
 
 #include "agent/edge/forward/unavailable.h"
+#include "sync/objects/list_options.h"
 
 namespace holdfast::agent {
 namespace {
@@ -14,10 +15,10 @@ bool only_the_cloud_knows(const CacheQuery& query) {
   const bool hopeless = !query.scope->health().is_healthy() && !cache.complete();
   if (hopeless) return true;
   const RoutedRequest& request = query.request;
-  // A watch that is ahead of the cache waits until the cache has caught up.
-  if (request.is_watch() && !request.query.flag("sendInitialEvents")) return false;
+  // A watch that is ahead of the cache waits until the cache has caught up; see make_current().
+  if (request.is_watch()) return false;
   const auto seen = sync::objects::parse_version(request.query.get("resourceVersion"));
-  return seen && !sync::objects::is_local(*seen) && *seen > cache.version();
+  return seen && !sync::objects::is_local(*seen) && *seen > cache.server_version();
 }
 
 // Whether this is a watch from a version of the cloud that is older than the cache's history. The
@@ -33,11 +34,12 @@ bool is_before_the_cache(const CacheQuery& query) {
 
 }  // namespace
 
-ReadHandler::ReadHandler(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
-                         Forwarder& forwarder, AnswerCache& answer_cache, AnswerFilters& filters,
-                         const Clock& clock, Random& random)
+ReadHandler::ReadHandler(const EdgeOptions& options, Scopes& scopes, ScopeReflectors& reflectors,
+                         Uplink& uplink, Forwarder& forwarder, AnswerCache& answer_cache,
+                         AnswerFilters& filters, const Clock& clock, Random& random)
     : options_(options),
       scopes_(scopes),
+      reflectors_(reflectors),
       uplink_(uplink),
       forwarder_(forwarder),
       answer_cache_(answer_cache),
@@ -51,6 +53,7 @@ asio::awaitable<RoutedAnswer> ReadHandler::serve(const RoutedRequest& request,
   RoutedAnswer answer;
   const auto encoding = request.inner_accept.encoding().value_or(sync::wire::Encoding::json);
   CacheQuery query = query_of(request, encoding);
+  query.began = clock_.mono();
   find_scope(query);
   const bool complete = query.scope && query.scope->cache().complete();
   if (!complete || asks_cloud(query)) {
@@ -60,29 +63,48 @@ asio::awaitable<RoutedAnswer> ReadHandler::serve(const RoutedRequest& request,
       co_return answer;
     }
   }
+  if (request.is_watch()) co_await make_current(query);
   answer.from_cache = true;
-  if (!request.is_watch()) {
-    answer.response = request.is_list() ? list_from(query) : get_from(query);
+  if (auto refusal = refusal_of(query)) {
+    answer.response = *std::move(refusal);
     co_return answer;
   }
-  auto watch = watch_request(request);
-  if (!watch) {
-    answer.response = to_response(sync::wire::status::bad_request(watch.error().what));
-    co_return answer;
-  }
+  if (request.is_watch()) co_return co_await serve_watch(query, call);
+  answer.response = request.is_list() ? list_from(query) : get_from(query);
+  co_return answer;
+}
+
+asio::awaitable<void> ReadHandler::make_current(const CacheQuery& query) {
+  auto options = sync::objects::parse_list_options(query.request.query);
+  if (options) options->watch = true;
+  if (!options || sync::objects::refusal_of(*options)) co_return;
+  if (!wants_initial_events(*options) || !uplink_.link().allows_reads()) co_return;
+  const bool newest = consistency_of(*options) == sync::objects::Consistency::newest;
+  const auto asked = sync::objects::parse_version(options->resource_version).value_or(0);
+  const bool is_ahead =
+      !sync::objects::is_local(asked) && asked > query.scope->cache().server_version();
+  if (!newest && !is_ahead) co_return;
+  const MonoTime deadline = query.began + options_.read_deadline;
+  (void)co_await reflectors_.make_current(query.scope, query.began, deadline);
+}
+
+asio::awaitable<RoutedAnswer> ReadHandler::serve_watch(const CacheQuery& query,
+                                                       const FilterRequest& call) {
+  RoutedAnswer answer{.from_cache = true};
+  WatchRequest watch = watch_request(query);
   const MonoTime until = filters_.deadline();
-  if (filters_.may_concern(call)) watch->shown = std::make_shared<FilteredWatch>(filters_, call);
-  while (watch->shown) {
-    const auto need = watch->shown->begin(query.scope->cache(), watch->from);
+  if (filters_.may_concern(call)) watch.shown = std::make_shared<FilteredWatch>(filters_, call);
+  while (watch.shown) {
+    const auto need = watch.shown->begin(query.scope->cache(), watch.from);
     if (need && !*need) break;
     const bool learnt = need && co_await filters_.wait_for(**need, until);
     if (learnt) continue;
-    answer.response = need ? filters_.unavailable_before(**need, request.info.resource)
+    answer.response = need ? filters_.unavailable_before(**need, query.request.info.resource)
                            : to_response(sync::wire::status::internal_error(need.error().what));
     co_return answer;
   }
   answer.filtered = true;
-  answer.response = watch_from(query, *watch);
+  answer.response = watch_from(query, watch);
   co_return answer;
 }
 
@@ -131,9 +153,11 @@ bool ReadHandler::asks_cloud(const CacheQuery& query) const {
 
 asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery& query) {
   query.asked = true;
-  // If the cache could answer instead, the cloud gets less time.
-  const bool complete = query.scope && query.scope->cache().complete();
-  const Duration limit = complete ? options_.read_deadline : options_.write_deadline;
+  // If the cache could answer instead, the cloud gets less time. It waits for a version that is
+  // ahead of its own, before it says so.
+  const bool can_wait = !query.scope || !query.scope->cache().complete() ||
+                        only_the_cloud_knows(query) || is_before_the_cache(query);
+  const Duration limit = can_wait ? options_.write_deadline : options_.read_deadline;
   auto response = co_await forwarder_.try_forward(query.request, limit);
   if (!response) co_return std::nullopt;
   answer_cache_.keep(query, *response);

@@ -20,9 +20,9 @@ namespace holdfast::agent {
 
 class ReadHandler {
  public:
-  ReadHandler(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, Forwarder& forwarder,
-              AnswerCache& answer_cache, AnswerFilters& filters, const Clock& clock,
-              Random& random);
+  ReadHandler(const EdgeOptions& options, Scopes& scopes, ScopeReflectors& reflectors,
+              Uplink& uplink, Forwarder& forwarder, AnswerCache& answer_cache,
+              AnswerFilters& filters, const Clock& clock, Random& random);
 
   // Answers a get, list or watch (HandlerKind::read). `call` is the request as the filters see it;
   // they are applied to the events of a watch here, and to other answers by the caller.
@@ -38,14 +38,23 @@ class ReadHandler {
   // Asks the cloud. Returns nothing if the cache should answer instead.
   asio::awaitable<std::optional<http::Response>> ask_cloud(CacheQuery& query);
   asio::awaitable<bool> wait_until_complete(ScopePtr scope);
+  // For a watch that begins with the newest state, or with one that the cache has not seen yet:
+  // lists the scope first, if that is possible.
+  asio::awaitable<void> make_current(const CacheQuery& query);
+  // Why the cache must not answer: the parameters are wrong, or only another state is right.
+  [[nodiscard]] static std::optional<http::Response> refusal_of(const CacheQuery& query);
   [[nodiscard]] http::Response list_from(const CacheQuery& query);
   [[nodiscard]] http::Response get_from(const CacheQuery& query) const;
-  // The options of a watch from its query. Errors: invalid (resourceVersion).
-  [[nodiscard]] Result<WatchRequest> watch_request(const RoutedRequest& request) const;
+  asio::awaitable<RoutedAnswer> serve_watch(const CacheQuery& query, const FilterRequest& call);
+  // The parameters of a watch that refusal_of() does not refuse.
+  [[nodiscard]] WatchRequest watch_request(const CacheQuery& query) const;
+  [[nodiscard]] static http::Response watch_answer(const CacheQuery& query,
+                                                   std::shared_ptr<http::BodyStream> stream);
   [[nodiscard]] http::Response watch_from(const CacheQuery& query, const WatchRequest& watch) const;
 
   const EdgeOptions& options_;
   Scopes& scopes_;
+  ScopeReflectors& reflectors_;
   Uplink& uplink_;
   Forwarder& forwarder_;
   AnswerCache& answer_cache_;

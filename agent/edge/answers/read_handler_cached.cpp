@@ -1,8 +1,13 @@
 // The part of ReadHandler that answers from the cache.
 
+#include <algorithm>
+#include <limits>
+
 #include "agent/edge/answers/read_handler.h"
 #include "agent/edge/forward/unavailable.h"
+#include "platform/check.h"
 #include "platform/text.h"
+#include "sync/objects/list_options.h"
 
 namespace holdfast::agent {
 namespace {
@@ -21,7 +26,50 @@ http::Response page_answer(const CacheQuery& query, const sync::watch::ListPage&
   return answer(kind.encoding, sync::watch::list_body(kind, page.part, items));
 }
 
+constexpr std::int64_t watch_seconds_max = std::numeric_limits<std::int32_t>::max();
+
+// Why the cache does not have the state of that list, get or watch.
+std::optional<sync::wire::ApiStatus> missing_state(const sync::objects::ListOptions& options,
+                                                   const sync::watch::WatchCache& cache) {
+  const auto asked = sync::objects::parse_version(options.resource_version).value_or(0);
+  // A local version that the client has seen is shown, or the API server's versions have replaced
+  // it, and its list contains what was written.
+  const sync::objects::Version known = cache.server_version();
+  if (!sync::objects::is_local(asked) && asked > known) {
+    return sync::wire::status::too_large_resource_version(asked, known);
+  }
+  const bool exact = consistency_of(options) == sync::objects::Consistency::exact;
+  if (!exact || asked == cache.version()) return std::nullopt;
+  return sync::wire::status::expired("The resourceVersion for the provided list is too old: " +
+                                     std::to_string(asked));
+}
+
 }  // namespace
+
+std::optional<http::Response> ReadHandler::refusal_of(const CacheQuery& query) {
+  const RoutedRequest& request = query.request;
+  const sync::watch::WatchCache& cache = query.scope->cache();
+  if (request.is_get()) {
+    const std::string_view asked = request.query.get("resourceVersion");
+    const auto number = sync::objects::parse_asked_version(asked);
+    if (!number) return to_response(sync::wire::status::unexplained(number.error().what));
+    const auto missing = missing_state({.resource_version = std::string(asked)}, cache);
+    return missing ? std::optional(to_response(*missing)) : std::nullopt;
+  }
+  auto options = sync::objects::parse_list_options(request.query);
+  if (!options) return to_response(sync::wire::status::bad_request(options.error().what));
+  options->watch = request.is_watch();
+  if (const auto refusal = sync::objects::refusal_of(*options)) return to_response(*refusal);
+  if (request.is_list() && options->continue_token.empty()) {
+    if (const auto missing = missing_state(*options, cache)) return to_response(*missing);
+  }
+  if (request.is_watch() && wants_initial_events(*options)) {
+    // A watch is accepted, and then ends with the error.
+    const auto missing = missing_state(*options, cache);
+    if (missing) return watch_answer(query, failed_watch(cache.kind(), *missing));
+  }
+  return std::nullopt;
+}
 
 http::Response ReadHandler::list_from(const CacheQuery& query) {
   const sync::watch::WatchCache& cache = query.scope->cache();
@@ -67,30 +115,38 @@ http::Response ReadHandler::get_from(const CacheQuery& query) const {
                                   " only: " + bytes.error().what);
 }
 
-Result<WatchRequest> ReadHandler::watch_request(const RoutedRequest& request) const {
-  const Query& query = request.query;
+WatchRequest ReadHandler::watch_request(const CacheQuery& query) const {
+  const auto options = sync::objects::parse_list_options(query.request.query);
+  CHECK(options.has_value());
   // As in kube-apiserver, a watch without timeoutSeconds lasts 30 to 60 minutes.
-  const auto asked = parse_int<std::int32_t>(query.get("timeoutSeconds")).value_or(0);
-  const Duration lasting =
-      asked > 0 ? Duration(std::chrono::seconds(asked)) : Duration(30min) + random_.jitter(30min);
-  WatchRequest watch{.initial_events_end = query.flag("sendInitialEvents"),
-                     .bookmarks = query.flag("allowWatchBookmarks"),
+  const std::int64_t asked = options->timeout_seconds.value_or(0);
+  const Duration lasting = asked > 0
+                               ? Duration(std::chrono::seconds(std::min(asked, watch_seconds_max)))
+                               : Duration(30min) + random_.jitter(30min);
+  WatchRequest watch{.bookmarks = options->allow_watch_bookmarks,
                      .bookmark_interval = options_.bookmark_interval,
                      .end = clock_.mono() + lasting};
-  const std::string_view from = query.get("resourceVersion");
-  if (from.empty() || from == "0" || watch.initial_events_end) return watch;
-  watch.from = sync::objects::parse_version(from);
-  if (watch.from) return watch;
-  return fail(Errc::invalid, "resourceVersion: Invalid value: \"" + std::string(from) + "\"");
+  if (wants_initial_events(*options)) {
+    watch.initial_events_end = watch.bookmarks;
+    return watch;
+  }
+  const auto from = sync::objects::parse_version(options->resource_version).value_or(0);
+  watch.from = from == 0 ? query.scope->cache().version() : from;
+  return watch;
 }
 
 http::Response ReadHandler::watch_from(const CacheQuery& query, const WatchRequest& watch) const {
   auto stream = open_watch(query.scope, watch, clock_);
   if (!stream) return to_response(sync::wire::status::expired(stream.error().what));
+  return watch_answer(query, *std::move(stream));
+}
+
+http::Response ReadHandler::watch_answer(const CacheQuery& query,
+                                         std::shared_ptr<http::BodyStream> stream) {
   http::Response response{.status = 200};
   const sync::wire::Encoding encoding = query.scope->cache().kind().encoding;
   response.headers.set("Content-Type", std::string(sync::wire::watch_content_type(encoding)));
-  response.stream = *std::move(stream);
+  response.stream = std::move(stream);
   return response;
 }
 

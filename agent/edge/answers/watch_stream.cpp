@@ -1,8 +1,7 @@
 #include "agent/edge/answers/watch_stream.h"
 
 #include <algorithm>
-
-#include "sync/wire/status.h"
+#include <utility>
 
 namespace holdfast::agent {
 namespace {
@@ -138,7 +137,23 @@ class WatchStream final : public http::BodyStream {
   MonoTime bookmark_at_;
 };
 
+class FailedWatch final : public http::BodyStream {
+ public:
+  explicit FailedWatch(std::string frame) : frame_(std::move(frame)) {}
+
+  asio::awaitable<Result<std::string>> next() override { co_return std::exchange(frame_, {}); }
+  void cancel() override {}
+
+ private:
+  std::string frame_;
+};
+
 }  // namespace
+
+std::shared_ptr<http::BodyStream> failed_watch(const sync::wire::ScopeKind& kind,
+                                               const sync::wire::ApiStatus& status) {
+  return std::make_shared<FailedWatch>(sync::watch::error_frame(kind, status.body()));
+}
 
 Result<std::shared_ptr<http::BodyStream>> open_watch(ScopePtr scope, const WatchRequest& request,
                                                      const Clock& clock) {

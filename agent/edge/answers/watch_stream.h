@@ -9,6 +9,7 @@
 #include "agent/edge/filters/filtered_watch.h"
 #include "platform/http/message.h"
 #include "platform/time.h"
+#include "sync/wire/status.h"
 
 namespace holdfast::agent {
 
@@ -27,5 +28,9 @@ struct WatchRequest {
 [[nodiscard]] Result<std::shared_ptr<http::BodyStream>> open_watch(ScopePtr scope,
                                                                    const WatchRequest& request,
                                                                    const Clock& clock);
+
+// A watch that consists of one ERROR event, as an API server ends a watch that it has accepted.
+[[nodiscard]] std::shared_ptr<http::BodyStream> failed_watch(const sync::wire::ScopeKind& kind,
+                                                             const sync::wire::ApiStatus& status);
 
 }  // namespace holdfast::agent

@@ -1,5 +1,6 @@
 #include "agent/edge/cache/cache_query.h"
 
+#include "sync/objects/list_options.h"
 #include "sync/objects/selector.h"
 #include "sync/watch/pages.h"
 
@@ -33,11 +34,12 @@ CacheQuery query_of(const RoutedRequest& request, sync::wire::Encoding encoding)
                            .encoding = std::string(to_string(encoding))}};
   if (request.is_get()) query.key.field_selector = "metadata.name=" + info.name;
   const std::string_view version = request.query.get("resourceVersion");
-  const bool exact = request.query.get("resourceVersionMatch") == "Exact";
+  const auto options = sync::objects::parse_list_options(request.query);
+  const bool exact = options && consistency_of(*options) == sync::objects::Consistency::exact;
   // A local version or page is known only to this agent.
   const bool local = sync::objects::is_local_version(version) ||
                      sync::watch::parse_page_token(request.query.get("continue")).has_value();
-  const bool newest = (!request.is_watch() && (version.empty() || exact)) ||
+  const bool newest = (!request.is_watch() && (version.empty() || (request.is_list() && exact))) ||
                       request.query.has("continue") || request.inner_accept.prefers_transformed();
   query.newest = newest && !local;
   return query;

@@ -11,6 +11,7 @@ struct CacheQuery {
   const RoutedRequest& request;  // outlives this
   store::ScopeKey key;           // of the scope for exactly this request
   ScopePtr scope = {};           // answers it, may be a wider one; null: there is none
+  MonoTime began = {};           // when the request arrived
   bool newest = false;           // the newest state is wanted, which only the cloud knows
   bool asked = false;            // the cloud was asked already and did not answer
 

@@ -73,6 +73,16 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
   void set_listed_at(MonoTime time) { listed_at_ = time; }
 
+  // When the list under way began; nothing: none is under way.
+  [[nodiscard]] std::optional<MonoTime> listing_since() const { return listing_since_; }
+  // A time at which the API server had nothing newer; MonoTime::min(): not known in this run.
+  [[nodiscard]] MonoTime current_as_of() const { return current_as_of_; }
+  void begin_list(MonoTime now) { listing_since_ = now; }
+  void end_list(bool is_complete) {
+    if (is_complete && listing_since_) current_as_of_ = *listing_since_;
+    listing_since_.reset();
+  }
+
   // Whether the scope can be refreshed. Only ScopeReflectors changes it.
   [[nodiscard]] const ScopeHealth& health() const { return health_; }
   [[nodiscard]] ScopeHealth& health() { return health_; }
@@ -134,6 +144,8 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   loop::Event changed_;
   FetchMode fetch_mode_ = FetchMode::list_watch;
   MonoTime listed_at_ = MonoTime::min();
+  std::optional<MonoTime> listing_since_;
+  MonoTime current_as_of_ = MonoTime::min();
   ScopeHealth health_;
   MonoTime used_at_ = MonoTime::min();
   WallTime last_used_{};

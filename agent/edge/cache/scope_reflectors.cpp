@@ -126,6 +126,7 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
     // After an outage, or when first fed, the scope is tried in its usual way again: a refused list
     // may be granted now.
     const bool asked_for = restart_.erase(scope->number()) > 0;
+    if (!asked_for) renewed_.erase(scope->number());
     if (!asked_for) scope->set_fetch_mode(scope->default_fetch_mode());
     const auto online = std::make_shared<loop::Tasks>(executor_);
     online_[scope->number()] = online;
@@ -139,6 +140,7 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
   }
   online_.erase(scope->number());
   restart_.erase(scope->number());
+  renewed_.erase(scope->number());
 }
 
 asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scope, MonoTime since) {
@@ -240,6 +242,28 @@ std::vector<ScopePtr> ScopeReflectors::with_local_versions() const {
 void ScopeReflectors::list_again(const std::vector<ScopePtr>& scopes) {
   for (const ScopePtr& scope : scopes) restart_.insert(scope->number());
   uplink_.changed().notify_all();
+}
+
+asio::awaitable<bool> ScopeReflectors::make_current(ScopePtr scope, MonoTime asked,
+                                                    MonoTime deadline) {
+  while (scope->current_as_of() < asked) {
+    const bool listable = scope->fetch_mode() == FetchMode::list_watch && may_fetch(*scope);
+    if (!listable || !scope->health().is_healthy()) co_return false;
+    // A list that began before `asked` may be too old. It is awaited nevertheless: if each caller
+    // began a new one, none might ever end.
+    const bool is_coming = scope->listing_since() || renewed_.contains(scope->number());
+    if (!is_coming) {
+      renewed_.insert(scope->number());
+      list_again({scope});
+    }
+    if (!co_await scope->changed().wait_until(deadline)) co_return false;
+  }
+  co_return true;
+}
+
+void ScopeReflectors::note_list_begins(LocalScope& scope) {
+  renewed_.erase(scope.number());
+  scope.begin_list(clock_.mono());
 }
 
 static bool was_listed(const LocalScope& scope, MonoTime since) {

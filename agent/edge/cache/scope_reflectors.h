@@ -58,6 +58,10 @@ class ScopeReflectors final : public ListWatchSource {
   [[nodiscard]] std::vector<ScopePtr> with_local_versions() const;
   // Restarts the list-watches of these scopes with a list, or gets their objects again.
   void list_again(const std::vector<ScopePtr>& scopes);
+  // Waits until the scope shows what the API server had at `asked` or later, and lists it for that
+  // if needed. Callers who wait together share a list. Returns false at `deadline`, or if the scope
+  // cannot be listed.
+  asio::awaitable<bool> make_current(ScopePtr scope, MonoTime asked, MonoTime deadline);
   // Takes over `body`, the answer to a client's GET of the one object that the scope holds. Errors:
   // corrupt (also a Table or metadata alone), exhausted; then the scope is unchanged.
   [[nodiscard]] Status store_object(ScopePtr scope, std::string_view body);
@@ -87,7 +91,8 @@ class ScopeReflectors final : public ListWatchSource {
   // Implements ListWatchSource: sends through the uplink.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
 
-  // Called by the list-watch of a scope: a list or watch failed or worked.
+  // Called by the list-watch of a scope: a list begins; a list or watch failed or worked.
+  void note_list_begins(LocalScope& scope);
   void note_failure(LocalScope& scope, ScopeHealth::Part part, const sync::watch::Failure& failure);
   void note_success(LocalScope& scope, ScopeHealth::Part part);
 
@@ -116,6 +121,7 @@ class ScopeReflectors final : public ListWatchSource {
   Random& random_;
   int admitted_ = -1;
   std::set<ScopeNumber> restart_;  // to be listed, or got, again
+  std::set<ScopeNumber> renewed_;  // listed again for make_current(); the list has not begun yet
   BytePool receive_pool_;
   OnHealth on_health_ = [](const LocalScope&) {};
   std::map<std::string, std::string> authorizations_;

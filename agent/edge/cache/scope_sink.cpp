@@ -25,6 +25,17 @@ ScopeSink::ScopeSink(ScopeReflectors& reflectors, Scopes& scopes, ScopePtr scope
       scope_(std::move(scope)),
       held_(reflectors.receive_pool(), requester_of(scope_->key())) {}
 
+ScopeSink::~ScopeSink() { finish_list(false); }
+
+void ScopeSink::list_begins() {
+  is_listing_ = true;
+  reflectors_.note_list_begins(*scope_);
+}
+
+void ScopeSink::finish_list(bool is_complete) {
+  if (std::exchange(is_listing_, false)) scope_->end_list(is_complete);
+}
+
 Status ScopeSink::try_replace(std::vector<std::string> items, const std::string& version,
                               const sync::wire::ScopeKind& kind) {
   const auto number = server_version(version);
@@ -38,6 +49,7 @@ Status ScopeSink::try_replace(std::vector<std::string> items, const std::string&
   if (auto taken = scopes_.replace(*scope_, std::move(objects), *number, kind); !taken) {
     return taken;
   }
+  finish_list(true);
   reflectors_.note_success(*scope_, Part::list);
   return {};
 }
@@ -62,6 +74,7 @@ void ScopeSink::bookmark(const std::string& version) {
 }
 
 void ScopeSink::list_failed(const sync::watch::Failure& failure) {
+  finish_list(false);
   reflectors_.note_failure(*scope_, Part::list, failure);
 }
 

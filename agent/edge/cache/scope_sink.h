@@ -15,6 +15,9 @@ namespace holdfast::agent {
 class ScopeSink final : public ListWatchSink {
  public:
   ScopeSink(ScopeReflectors& reflectors, Scopes& scopes, ScopePtr scope);
+  ~ScopeSink() override;
+  ScopeSink(const ScopeSink&) = delete;
+  ScopeSink& operator=(const ScopeSink&) = delete;
 
   void replace(std::vector<std::string> items, const std::string& version,
                const sync::wire::ScopeKind& kind) override {
@@ -26,6 +29,7 @@ class ScopeSink final : public ListWatchSink {
                      const sync::wire::ScopeKind& kind) override;
   Status try_apply(const sync::wire::WatchEvent& event) override;
   void bookmark(const std::string& version) override;
+  void list_begins() override;
   Status try_reserve(std::size_t bytes) override { return held_.set(bytes); }
 
   void list_failed(const sync::watch::Failure& failure) override;
@@ -33,6 +37,8 @@ class ScopeSink final : public ListWatchSink {
   void watch_opened() override;
 
  private:
+  void finish_list(bool is_complete);
+
   using Part = ScopeHealth::Part;
   using Read = std::pair<sync::watch::ObjectKey, sync::watch::CachedObject>;
 
@@ -42,6 +48,7 @@ class ScopeSink final : public ListWatchSink {
   ScopeReflectors& reflectors_;
   Scopes& scopes_;
   ScopePtr scope_;
+  bool is_listing_ = false;
   ByteReservation held_;
 };
 
