@@ -18,7 +18,8 @@
 namespace holdfast::sync::watch {
 
 struct PageToken {
-  // Random number of the snapshot, so that tokens of another run never match.
+  // Random number of the snapshot, so that tokens of another run never match. 0: that of the moment
+  // at which the token is used.
   std::uint64_t snapshot = 0;
   ObjectKey after = {};  // the last object of the previous page; empty: none
 
@@ -28,11 +29,6 @@ struct PageToken {
 [[nodiscard]] std::string encode_page_token(const PageToken& token);
 // std::nullopt for any text that encode_page_token() did not make.
 [[nodiscard]] std::optional<PageToken> parse_page_token(std::string_view text);
-
-// The message of an API server that no longer has the token's snapshot.
-inline constexpr std::string_view continue_expired =
-    "The provided continue parameter is too old to display a consistent list result. You must "
-    "start a new list without the continue parameter.";
 
 struct ListPage {
   ListPart part;

@@ -125,7 +125,9 @@ std::string GroupResource::text() const {
 }
 
 std::string ApiStatus::body() const {
-  std::string out = R"({"kind":"Status","apiVersion":"v1","metadata":{})";
+  std::string out = R"({"kind":"Status","apiVersion":"v1","metadata":{)";
+  add_text(out, "continue", continue_token);
+  out += '}';
   add_text(out, "status", status);
   add_text(out, "message", message);
   add_text(out, "reason", reason);

@@ -40,6 +40,7 @@ struct ApiStatus {
   std::string reason;
   std::optional<StatusDetails> details;
   int code = 500;  // the HTTP status; 0 is left out of the body
+  std::string continue_token = {};  // with which a list whose token has expired can go on; or ""
 
   bool operator==(const ApiStatus&) const = default;
 
@@ -97,6 +98,9 @@ inline constexpr std::string_view object_modified =
 [[nodiscard]] ApiStatus gone(std::string message);
 // The requested history was compacted; the client must list again.
 [[nodiscard]] ApiStatus expired(std::string message);
+// The snapshot of a list's continue token is gone. `fresh` is a token for the rest of the current
+// list; "": there is none.
+[[nodiscard]] ApiStatus expired_token(std::string fresh);
 [[nodiscard]] ApiStatus too_many_requests(std::string message, int retry_after_seconds);
 [[nodiscard]] ApiStatus timeout(std::string_view message, int retry_after_seconds);
 [[nodiscard]] ApiStatus too_large_resource_version(std::uint64_t asked, std::uint64_t current);

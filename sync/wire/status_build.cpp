@@ -131,6 +131,21 @@ ApiStatus gone(std::string message) { return failure(410, "Gone", std::move(mess
 
 ApiStatus expired(std::string message) { return failure(410, "Expired", std::move(message)); }
 
+ApiStatus expired_token(std::string fresh) {
+  std::string message =
+      "The provided continue parameter is too old to display a consistent list result. You ";
+  message += fresh.empty() ? "must start a new list without the continue parameter."
+                           : "can start a new list without the continue parameter, or use the "
+                             "continue token in this response to retrieve the remainder of the "
+                             "results. Continuing with the provided token results in an "
+                             "inconsistent list - objects that were created, modified, or deleted "
+                             "between the time the first chunk was returned and now may show up in "
+                             "the list.";
+  ApiStatus answer = expired(std::move(message));
+  answer.continue_token = std::move(fresh);
+  return answer;
+}
+
 ApiStatus too_many_requests(std::string message, int retry_after_seconds) {
   return retry_after(retry_after_seconds, failure(429, "TooManyRequests", std::move(message)));
 }

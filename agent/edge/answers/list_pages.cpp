@@ -13,13 +13,14 @@ bool selects(const store::ScopeKey& key) {
 
 }  // namespace
 
-sync::watch::ListPage ListPages::first(const LocalScope& scope, std::size_t limit) {
+sync::watch::ListPage ListPages::first(const LocalScope& scope, std::size_t limit,
+                                       const sync::watch::ObjectKey& after) {
   CHECK(limit > 0 && scope.cache().complete());
   const sync::watch::WatchCache& cache = scope.cache();
   const bool counts = !selects(scope.key());
-  const std::uint64_t id = random_.next();
+  const std::uint64_t id = std::max<std::uint64_t>(1, random_.next());
   sync::watch::ListPage page =
-      sync::watch::cut_page(cache.objects(), cache.version(), {id, {}}, limit, counts);
+      sync::watch::cut_page(cache.objects(), cache.version(), {id, after}, limit, counts);
   if (page.part.continue_token.empty()) return page;
   // A snapshot is only kept if there is a next page: most lists end with their first page.
   if (snapshots_.size() >= limits_.moments) snapshots_.pop_front();
@@ -32,6 +33,10 @@ sync::watch::ListPage ListPages::first(const LocalScope& scope, std::size_t limi
 Result<sync::watch::ListPage> ListPages::next(const LocalScope& scope,
                                               const sync::watch::PageToken& token,
                                               std::size_t limit) {
+  if (token.snapshot == 0) {
+    const std::size_t all = std::max<std::size_t>(1, scope.cache().objects().size());
+    return first(scope, limit == 0 ? all : limit, token.after);
+  }
   std::erase_if(snapshots_,
                 [now = clock_.mono()](const Snapshot& moment) { return moment.until <= now; });
   const auto found =
@@ -39,7 +44,7 @@ Result<sync::watch::ListPage> ListPages::next(const LocalScope& scope,
         return moment.id == token.snapshot && moment.scope == scope.key();
       });
   if (found == snapshots_.end())
-    return fail(Errc::gone, std::string(sync::watch::continue_expired));
+    return fail(Errc::gone, "the snapshot of the continue token is gone");
   const std::size_t most = limit == 0 ? found->objects->size() : limit;
   sync::watch::ListPage page =
       sync::watch::cut_page(*found->objects, found->version, token, most, !selects(found->scope));

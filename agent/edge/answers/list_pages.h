@@ -2,7 +2,8 @@
 // clients are still reading.
 //
 // A snapshot is kept for five minutes, as in an API server, and only a few are kept. A client whose
-// snapshot is gone gets the same error as from an API server and lists again.
+// snapshot is gone gets the same error as from an API server, and lists again or goes on with what
+// there is now.
 //
 // Threading: the loop's thread only.
 
@@ -29,12 +30,13 @@ class ListPages {
   ListPages(const Clock& clock, Random& random, const PageLimits& limits = {})
       : clock_(clock), random_(random), limits_(limits) {}
 
-  // The first page of the scope's current list. The scope must be complete and `limit` above 0.
-  // Keeps a snapshot if there are more pages.
-  [[nodiscard]] sync::watch::ListPage first(const LocalScope& scope, std::size_t limit);
+  // A page of the scope's current list, of the objects after `after`; empty: the first page. The
+  // scope must be complete and `limit` above 0. Keeps a snapshot if there are more pages.
+  [[nodiscard]] sync::watch::ListPage first(const LocalScope& scope, std::size_t limit,
+                                            const sync::watch::ObjectKey& after = {});
 
-  // The page that `token` names; `limit` 0 returns the rest. Errors: gone, with an API server's
-  // message (the snapshot is gone, or is of another scope).
+  // The page that `token` names; `limit` 0 returns the rest. Errors: gone (the snapshot is gone, or
+  // is of another scope).
   [[nodiscard]] Result<sync::watch::ListPage> next(const LocalScope& scope,
                                                    const sync::watch::PageToken& token,
                                                    std::size_t limit);

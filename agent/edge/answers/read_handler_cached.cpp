@@ -77,11 +77,12 @@ http::Response ReadHandler::list_from(const CacheQuery& query) {
   const auto limit = parse_int<std::uint32_t>(options.get("limit")).value_or(0);
   if (options.has("continue")) {
     const auto token = sync::watch::parse_page_token(options.get("continue"));
-    if (!token)
-      return to_response(sync::wire::status::expired(std::string(sync::watch::continue_expired)));
+    // Of an API server's token only that server has the snapshot.
+    if (!token) return to_response(sync::wire::status::expired_token(""));
     const auto page = pages_.next(*query.scope, *token, limit);
-    if (!page) return to_response(sync::wire::status::expired(page.error().what));
-    return page_answer(query, *page);
+    if (page) return page_answer(query, *page);
+    return to_response(
+        sync::wire::status::expired_token(sync::watch::encode_page_token({0, token->after})));
   }
   // Like an API server, ignores the limit for resourceVersion=0.
   if (limit > 0 && options.get("resourceVersion") != "0") {

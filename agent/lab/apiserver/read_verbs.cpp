@@ -13,10 +13,6 @@
 namespace holdfast::agent::lab {
 namespace {
 
-constexpr std::string_view too_old_token =
-    "The provided continue parameter is too old to display a consistent list result. You can "
-    "start a new list without the continue parameter.";
-
 struct Wanted {
   sync::objects::ListOptions options;
   Selection selection;
@@ -61,7 +57,8 @@ Answer<Source> find_source(const Backend& backend, const Wanted& wanted) {
   if (!wanted.options.continue_token.empty()) {
     auto token = parse_continue(wanted.options.continue_token);
     if (!token) return refuse(token.error());
-    return Source{token->revision, std::move(token->start)};
+    const bool is_now = token->revision == current_state;
+    return Source{is_now ? backend.registry.revision() : token->revision, std::move(token->start)};
   }
   if (const auto reached = check_reached(backend, wanted.revision); !reached) {
     return refuse(reached.error());
@@ -76,7 +73,10 @@ Answer<std::vector<StoredPtr>> read_source(Backend& backend, const Call& call,
   if (items) return *std::move(items);
   if (items.error().code != Errc::gone)
     return refuse(sync::wire::status::from_error(items.error()));
-  if (!source.start.empty()) return refuse(sync::wire::status::expired(std::string(too_old_token)));
+  if (!source.start.empty()) {
+    return refuse(
+        sync::wire::status::expired_token(encode_continue({current_state, source.start})));
+  }
   return refuse(sync::wire::status::expired(
       "The resourceVersion for the provided list is too old: " + std::to_string(source.revision)));
 }

@@ -10,6 +10,9 @@
 
 namespace holdfast::agent::lab {
 
+// Instead of a revision: the state at the moment at which the token is used, as upstream.
+inline constexpr std::int64_t current_state = -1;
+
 struct ContinueToken {
   std::int64_t revision = 0;
   std::string start;  // the first key of the next page, without the list's prefix

@@ -60,6 +60,11 @@ TEST(ApiServer, ListsInPagesOfOneMoment) {
       fixture.ask({.target = std::string(maps_path) + "?limit=2&continue=" + token});
   EXPECT_EQ(expired.status, 410);
   EXPECT_EQ(text(expired.object(), {"reason"}), "Expired");
+  // As upstream, with a token for the rest of what there is now.
+  const std::string again = text(expired.object(), {"metadata", "continue"});
+  fixture.post(std::string(maps_path), named("cc"));
+  EXPECT_EQ(names_of(fixture.get(std::string(maps_path) + "?continue=" + again)),
+            (Names{"bb", "cc", "d", "e"}));
 }
 
 TEST(ApiServer, PagesThroughASelectionWithoutCounting) {
