@@ -91,7 +91,15 @@ Status NodeLease::adopt(Result<std::string> answer) {
   if (!answer) return fail("lease", answer.error());
   TRY(lease_, sync::wire::decode_bytes<sync::Lease>(*answer));
   corrected_for_ = node_uid_;
+  note_version(lease_.metadata.resource_version);
   return {};
+}
+
+void NodeLease::note_version(std::string_view text) {
+  const auto version = sync::objects::parse_version(text);
+  if (!version || *version == 0) return;
+  if (*version < newest_) setback_ = {newest_, *version};
+  newest_ = *version;
 }
 
 Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer) {
@@ -99,6 +107,7 @@ Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer)
   TRY(const sync::wire::ObjectHeader header, sync::wire::read_header(*answer));
   lease_ = std::move(written);
   lease_.metadata.resource_version = header.resource_version;
+  note_version(header.resource_version);
   return {};
 }
 
@@ -109,6 +118,10 @@ asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
   const auto found = co_await uplink.call(std::move(get), limit);
   Status done;
   if (!found && found.error().code != Errc::not_found) done = fail("lease", found.error());
+  if (found) {
+    const auto header = sync::wire::read_header(*found);
+    if (header) note_version(header->resource_version);
+  }
   co_return done;
 }
 

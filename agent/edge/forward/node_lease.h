@@ -13,12 +13,16 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "agent/edge/forward/uplink.h"
 #include "platform/time.h"
 #include "sync/autonomy/kubelet_health.h"
 #include "sync/model/types.h"
+#include "sync/objects/version.h"
 
 namespace holdfast::agent {
 
@@ -46,6 +50,16 @@ class NodeLease {
   void note_kubelet_activity() { kubelet_.note_activity(clock_.mono()); }
   [[nodiscard]] const sync::autonomy::KubeletHealth& kubelet() const { return kubelet_; }
 
+  // The lease has version `to` after it had `from`, which is newer: the API server's data was
+  // replaced by older data, as by restoring a backup. Versions count all changes, so they never go
+  // back otherwise.
+  struct Setback {
+    sync::objects::Version from = 0;
+    sync::objects::Version to = 0;
+  };
+  // The setback since the last call, if there was one.
+  [[nodiscard]] std::optional<Setback> take_setback() { return std::exchange(setback_, {}); }
+
   // The uid of the Node that the API server has now. "": not known.
   void set_node_uid(std::string uid) { node_uid_ = std::move(uid); }
 
@@ -58,6 +72,8 @@ class NodeLease {
   // Take over the answer to a write: the whole lease, or only its new resourceVersion.
   Status adopt(Result<std::string> answer);
   Status adopt_version(sync::Lease written, Result<std::string> answer);
+  // Notes the version that the API server has now.
+  void note_version(std::string_view text);
   asio::awaitable<Status> look(Uplink& uplink, Duration limit);
 
   std::string node_name_;
@@ -67,6 +83,8 @@ class NodeLease {
   std::string node_uid_;
   std::string corrected_for_;  // the Node as whose lease it was last written
   sync::Lease lease_;  // the API server's last known state; without a resourceVersion: unknown
+  sync::objects::Version newest_ = 0;  // the version that the API server had last; 0: unknown
+  std::optional<Setback> setback_;
   WallTime last_renewal_;
 };
 

@@ -65,6 +65,22 @@ asio::awaitable<void> Rejoin::renew_lease() {
   }
   const Status renewed = co_await lease_.renew(uplink_, options_.probe_deadline);
   if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
+  look_for_setback();
+}
+
+void Rejoin::look_for_setback() {
+  const auto setback = lease_.take_setback();
+  if (!setback) return;
+  const std::string what = "the API server's versions went back from " +
+                           std::to_string(setback->from) + " to " + std::to_string(setback->to) +
+                           ": its data was replaced by older data; all lists are read again";
+  log_warn(what);
+  offline_store_.record("cloud", "nodes/" + options_.node_name, what);
+  // A rejoin lists them anyway.
+  if (uplink_.link().state() != sync::autonomy::LinkState::connected) return;
+  std::vector<ScopePtr> all;
+  for (const auto& [key, scope] : scopes_.all()) all.push_back(scope);
+  reflectors_.list_again(all);
 }
 
 asio::awaitable<void> Rejoin::probe_servers() {

@@ -55,6 +55,9 @@ class Rejoin {
 
  private:
   asio::awaitable<void> renew_lease();
+  // Lists all scopes again if the API server's data was replaced by older data: their watches would
+  // wait for versions that may never come, and show objects that are gone.
+  void look_for_setback();
   // The own Node in the cache, and the scope that holds it; null if it is not there.
   struct CachedNode {
     ScopePtr scope;

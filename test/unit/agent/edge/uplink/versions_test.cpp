@@ -1,194 +1,15 @@
 // Which state the agent answers with: every combination of parameters as a kube-apiserver 1.36
 // answers it, in front of the lab's API server and without it.
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 #include <map>
 
-#include "agent/edge/admin/endpoints.h"
-#include "agent/edge/edge.h"
-#include "platform/http/client.h"
-#include "platform/http/server.h"
-#include "platform/loop/tasks.h"
-#include "platform/text.h"
-#include "sync/wire/read.h"
-#include "test/support/scratch_dir.h"
-#include "test/support/version_rows.h"
-#include "test/support/virtual_time.h"
-#include "test/unit/agent/edge/filters/lab_server.h"
+#include "test/unit/agent/edge/uplink/versions_fixture.h"
 
 namespace holdfast::agent {
 namespace {
 
 namespace json = boost::json;
-using sync::autonomy::LinkState;
-using test::KnownVersions;
 using test::VersionRow;
-
-const std::string maps = "/api/v1/namespaces/versions/configmaps";
-
-struct Told {
-  http::Response response;
-  std::vector<std::string> lines;  // of a watch, until it ended
-  Duration took{};
-};
-
-// A watch on which nothing arrives.
-class HangingWatch final : public http::BodyStream {
- public:
-  explicit HangingWatch(asio::any_io_executor executor) : cancelled_(std::move(executor)) {}
-
-  asio::awaitable<Result<std::string>> next() override {
-    while (!is_cancelled_) co_await cancelled_.wait();
-    co_return fail(Errc::cancelled, "cancelled");
-  }
-  void cancel() override {
-    is_cancelled_ = true;
-    cancelled_.notify_all();
-  }
-
- private:
-  loop::Event cancelled_;
-  bool is_cancelled_ = false;
-};
-
-class VersionsTest : public ::testing::Test {
- protected:
-  VersionsTest() {
-    tasks_.spawn("lab", lab_.run());
-    http_.listen(net::Listener::open(time_.executor(), at_, nullptr).value());
-    create("/api/v1/nodes", "edge1");
-    create("/api/v1/namespaces", "versions");
-    for (int number = 1; number <= 8; ++number) {
-      versions_.current = create(maps, "m" + std::to_string(number));
-      if (number == 3) versions_.old = versions_.current;
-    }
-    start();
-    // The kubelet's list opens the scope.
-    EXPECT_EQ(ask(maps + "?resourceVersion=0").response.status, 200);
-    versions_.current = listed_version();
-    versions_.ahead = std::to_string(std::stoll(versions_.current) + 1'000'000);
-  }
-
-  ~VersionsTest() override {
-    local_.reset();
-    time_.complete(edge_->stop(time_.clock().mono() + 5s));
-    edge_.reset();
-    lab_.stop();
-    time_.complete(http_.stop(time_.clock().mono() + 1s));
-    tasks_.cancel();
-    time_.settle();
-  }
-
-  void start() {
-    const auto file = scratch_.path() / "kubeconfig";
-    std::ofstream(file) << "current-context: c\n"
-                        << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                        << "clusters: [{name: c, cluster: {server: \"http://" << at_.text()
-                        << "\"}}]\nusers: [{name: u, user: {}}]\n";
-    options_.node_name = "edge1";
-    options_.kubelet_grace = 0s;  // there is no kubelet
-    options_.identity.kubeconfig = file.string();
-    options_.identity.secure_listen = "";
-    options_.data_dir = (scratch_.path() / "data").string();
-    options_.listen = "127.0.0.1:0";
-    options_.admin_listen = "127.0.0.1:0";
-    options_.cache_agents = {"kubelet"};
-    options_.allowed_uids = {std::to_string(::getuid())};
-    edge_ = Edge::make(time_.executor(), options_, time_.clock()).value();
-    EXPECT_TRUE(edge_->start());
-    local_ = std::make_unique<http::Client>(
-        http::Endpoint{read_endpoints(options_.data_dir).value().proxy});
-    EXPECT_TRUE(until(LinkState::connected));
-  }
-
-  // The API server: the lab's, whose watches may hang.
-  asio::awaitable<http::Response> serve(const http::Request& request) {
-    const bool is_watch = request.target.find("watch=true") != std::string::npos;
-    const bool is_list = request.target.starts_with(maps + "?") && !is_watch;
-    if (is_list) ++lists_;
-    http::Response response = co_await lab_.handler()(request);
-    if (is_watch && watches_hang_) {
-      response.stream = std::make_shared<HangingWatch>(time_.executor());
-    }
-    co_return response;
-  }
-
-  bool until(LinkState state) {
-    return time_.run_until(2min, [&] { return edge_->uplink().link().state() == state; });
-  }
-
-  void cut() {
-    time_.network().refuse(at_, true);
-    time_.network().reset_connections(at_);
-    EXPECT_TRUE(until(LinkState::offline));
-  }
-
-  // Creates an object directly in the cloud. Returns its resourceVersion.
-  std::string create(const std::string& collection, const std::string& name) {
-    http::Request request{.method = http::Method::post,
-                          .target = collection,
-                          .headers = {{"Content-Type", "application/json"}},
-                          .body = R"({"metadata":{"name":")" + name + "\"}}"};
-    Told told;
-    time_.complete(asking(cloud_, std::move(request), told));
-    EXPECT_EQ(told.response.status, 201) << told.response.body;
-    return std::string(sync::wire::version_of(json::parse(told.response.body).as_object()));
-  }
-
-  // Asks the agent as the kubelet does.
-  Told ask(const std::string& target) {
-    Told told;
-    http::Request request{.target = target, .headers = {{"User-Agent", "kubelet/v1"}}};
-    time_.complete(asking(*local_, std::move(request), told));
-    return told;
-  }
-
-  asio::awaitable<void> asking(http::Client& client, http::Request request, Told& told) {
-    const MonoTime began = time_.clock().mono();
-    auto answer = co_await client.open(std::move(request), began + 30s);
-    told.took = time_.clock().mono() - began;
-    if (!answer) co_return;
-    told.response = *std::move(answer);
-    std::string body;
-    while (told.response.stream) {
-      const auto piece = co_await told.response.stream->next();
-      if (!piece || piece->empty()) break;
-      body += *piece;
-    }
-    told.response.stream.reset();
-    if (told.response.body.empty()) told.response.body = body;
-    for (const std::string_view line : split(body, '\n')) {
-      if (!line.empty()) told.lines.emplace_back(line);
-    }
-  }
-
-  std::string listed_version() {
-    const json::value list = json::parse(ask(maps + "?resourceVersion=0").response.body);
-    return std::string(sync::wire::dig_text(list.as_object(), {"metadata", "resourceVersion"}));
-  }
-
-  std::string described(const VersionRow& row) {
-    const Told told = ask(row.target(maps, "m1", versions_));
-    return describe_answer(row, told.response, told.lines, told.took, versions_);
-  }
-
-  test::ScratchDir scratch_;
-  test::VirtualTime time_;
-  net::HostPort at_{"10.0.0.1", 6443};
-  test::LabServer lab_{time_.executor(), time_.clock(), scratch_.path() / "server"};
-  loop::Tasks tasks_{time_.executor()};
-  bool watches_hang_ = false;
-  int lists_ = 0;  // of the ConfigMaps
-  http::Server http_{time_.executor(), {}, [this](const auto& request) { return serve(request); }};
-  http::Client cloud_{http::Endpoint{at_}};
-  EdgeOptions options_;
-  std::unique_ptr<Edge> edge_;
-  std::unique_ptr<http::Client> local_;
-  KnownVersions versions_;
-};
 
 TEST_F(VersionsTest, ConnectedTheAgentAnswersLikeAKubeApiserver) {
   for (const VersionRow& row : test::load_version_rows()) {
@@ -218,7 +39,7 @@ TEST_F(VersionsTest, OfflineTheAgentAnswersWithWhatItKnowsOrRefuses) {
     // Nothing newer can arrive, so nothing is waited for.
     if (expected.ends_with(" after 3 s")) expected.replace(expected.size() - 3, 1, "0");
     EXPECT_EQ(described(row), expected) << row.text();
-    differ += other == others.end() ? 0 : 1;
+    if (other != others.end()) ++differ;
   }
   EXPECT_EQ(differ, others.size());
 }
@@ -233,7 +54,7 @@ TEST_F(VersionsTest, OfflineALocalVersionIsNotNewerThanTheClouds) {
                       .headers = {{"User-Agent", "kubelet/v1"},
                                   {"Content-Type", "application/strategic-merge-patch+json"}},
                       .body = R"({"status":{"phase":"Running"}})"};
-  Told written;
+  ToldVersions written;
   time_.complete(asking(*local_, std::move(write), written));
   ASSERT_EQ(written.response.status, 200) << written.response.body;
   const json::value object = json::parse(written.response.body);
@@ -246,8 +67,27 @@ TEST_F(VersionsTest, OfflineALocalVersionIsNotNewerThanTheClouds) {
   }
 }
 
+// The token of the first page is the API server's, which is gone when the second one is asked for.
+TEST_F(VersionsTest, ALinkThatBreaksBetweenTwoPagesMakesTheClientListAgain) {
+  const auto token_of = [](const ToldVersions& told) {
+    const json::value body = json::parse(told.response.body);
+    const auto token = sync::wire::dig_text(body.as_object(), {"metadata", "continue"});
+    return percent_encode(std::string(token));
+  };
+  const std::string list = versioned_maps + "?limit=5";
+  const std::string token = token_of(ask(list));
+  EXPECT_NE(token, "");
+  cut();
+  const ToldVersions gone = ask(list + "&continue=" + token);
+  EXPECT_EQ(gone.response.status, 410);
+  EXPECT_EQ(token_of(gone), "");
+  const std::string next = token_of(ask(list));
+  const ToldVersions rest = ask(list + "&continue=" + next);
+  EXPECT_EQ(json::parse(rest.response.body).as_object().at("items").as_array().size(), 3u);
+}
+
 const std::string watch_list =
-    maps +
+    versioned_maps +
     "?watch=true&timeoutSeconds=1&sendInitialEvents=true&allowWatchBookmarks=true"
     "&resourceVersionMatch=NotOlderThan";
 
@@ -258,18 +98,18 @@ class HangingWatches : public VersionsTest {
     watches_hang_ = true;
     cut();
     time_.network().refuse(at_, false);
-    EXPECT_TRUE(until(LinkState::connected));
+    EXPECT_TRUE(until(sync::autonomy::LinkState::connected));
     time_.run(1s);
   }
 
   // The number of objects, and the version at the end of the initial events.
-  static std::string shown(const Told& told) {
+  static std::string shown(const ToldVersions& told) {
     std::size_t added = 0;
     std::string end;
     for (const std::string& line : told.lines) {
       const json::object event = json::parse(line).as_object();
       const std::string_view type = sync::wire::dig_text(event, {"type"});
-      added += type == "ADDED" ? 1 : 0;
+      if (type == "ADDED") ++added;
       if (type != "BOOKMARK") continue;
       end = sync::wire::dig_text(event, {"object", "metadata", "resourceVersion"});
     }
@@ -278,36 +118,36 @@ class HangingWatches : public VersionsTest {
 };
 
 TEST_F(HangingWatches, AWatchThatAsksForTheNewestGetsIt) {
-  const std::string ninth = create(maps, "m9");
+  const std::string ninth = create(versioned_maps, "m9");
   EXPECT_EQ(described({.verb = "watch", .version = "0"}), "200 ADDED 8") << "any state will do";
   EXPECT_EQ(shown(ask(watch_list)), "200 9 until " + ninth);
-  (void)create(maps, "m10");
+  (void)create(versioned_maps, "m10");
   EXPECT_EQ(described({.verb = "watch", .version = "none"}), "200 ADDED 10");
-  const std::string eleventh = create(maps, "m11");
+  const std::string eleventh = create(versioned_maps, "m11");
   EXPECT_EQ(shown(ask(watch_list + "&resourceVersion=" + eleventh)), "200 11 until " + eleventh);
-  const std::string twelfth = create(maps, "m12");
-  const Told list = ask(maps + "?resourceVersion=" + twelfth);
+  const std::string twelfth = create(versioned_maps, "m12");
+  const ToldVersions list = ask(versioned_maps + "?resourceVersion=" + twelfth);
   EXPECT_EQ(json::parse(list.response.body).as_object().at("items").as_array().size(), 12u);
   cut();
   EXPECT_EQ(described({.verb = "watch", .version = "none"}), "200 ADDED 11") << "what it knows";
 }
 
 TEST_F(HangingWatches, WatchesThatAskForTheNewestTogetherShareAList) {
-  const std::string ninth = create(maps, "m9");
+  const std::string ninth = create(versioned_maps, "m9");
   const int before = lists_;
-  std::vector<Told> all(5);
-  for (Told& told : all) {
+  std::vector<ToldVersions> all(5);
+  for (ToldVersions& told : all) {
     http::Request request{.target = watch_list, .headers = {{"User-Agent", "kubelet/v1"}}};
     tasks_.spawn("watch", asking(*local_, std::move(request), told));
   }
   time_.run(5s);
-  for (const Told& told : all) EXPECT_EQ(shown(told), "200 9 until " + ninth);
+  for (const ToldVersions& told : all) EXPECT_EQ(shown(told), "200 9 until " + ninth);
   EXPECT_EQ(lists_ - before, 1);
 }
 
 TEST_F(HangingWatches, WithoutAnAnswerOfTheCloudTheyGetWhatIsKnown) {
   const std::string known = listed_version();
-  (void)create(maps, "m9");
+  (void)create(versioned_maps, "m9");
   time_.network().set_link(at_, {.is_silent = true});
   EXPECT_EQ(shown(ask(watch_list)), "200 8 until " + known);
 }

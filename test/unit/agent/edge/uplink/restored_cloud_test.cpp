@@ -1,0 +1,76 @@
+// The API server's data is replaced by older data, as by restoring a backup of etcd: its versions
+// go back, and watches from the versions of before would wait for ever.
+
+#include "test/unit/agent/edge/uplink/versions_fixture.h"
+
+namespace holdfast::agent {
+namespace {
+
+const std::string eight_maps = "m1 m2 m3 m4 m5 m6 m7 m8";
+
+class RestoredCloud : public VersionsTest {
+ protected:
+  // Two objects and many versions that the backup does not have.
+  RestoredCloud() {
+    (void)create(versioned_maps, "m9");
+    (void)create(versioned_maps, "n1");
+    time_.run(2min);
+    EXPECT_EQ(listed_names(), eight_maps + " m9 n1");
+  }
+};
+
+TEST_F(RestoredCloud, IsNoticedByTheNextRenewalAndListedAgain) {
+  ToldVersions watch;
+  http::Request request{.target = versioned_maps + "?watch=true&resourceVersion=" +
+                                  listed_version() + "&timeoutSeconds=600",
+                        .headers = {{"User-Agent", "kubelet/v1"}}};
+  tasks_.spawn("watch", asking(*local_, std::move(request), watch));
+  time_.run(1s);
+  restore_backup();
+  time_.run(options_.lease_renew_interval + 2s);
+  EXPECT_EQ(edge_->uplink().link().state(), sync::autonomy::LinkState::connected);
+  EXPECT_EQ(listed_names(), eight_maps);
+  ASSERT_EQ(watch.lines.size(), 1u) << "the client lists again";
+  EXPECT_NE(watch.lines.front().find("\"code\":410"), std::string::npos) << watch.lines.front();
+
+  (void)create(versioned_maps, "later");
+  time_.run(1s);
+  EXPECT_EQ(listed_names(), "later " + eight_maps);
+}
+
+// Then the lease is only read.
+TEST_F(RestoredCloud, IsNoticedWhileTheKubeletIsSilent) {
+  stop();
+  options_.kubelet_grace = 1s;
+  start();
+  time_.run(1min);
+  restore_backup();
+  time_.run(options_.lease_renew_interval + 2s);
+  EXPECT_EQ(edge_->uplink().link().state(), sync::autonomy::LinkState::connected);
+  EXPECT_EQ(listed_names(), eight_maps);
+}
+
+TEST_F(RestoredCloud, IsListedAgainAfterAnOutage) {
+  cut();
+  restore_backup();
+  EXPECT_EQ(listed_names(), eight_maps + " m9 n1") << "the last known state";
+  time_.network().refuse(at_, false);
+  EXPECT_TRUE(until(sync::autonomy::LinkState::connected));
+  EXPECT_EQ(listed_names(), eight_maps);
+  (void)create(versioned_maps, "later");
+  time_.run(1s);
+  EXPECT_EQ(listed_names(), "later " + eight_maps);
+}
+
+TEST_F(RestoredCloud, IsListedAgainAfterARestartOfTheAgent) {
+  stop();
+  restore_backup();
+  start();
+  EXPECT_EQ(listed_names(), eight_maps);
+  (void)create(versioned_maps, "later");
+  time_.run(1s);
+  EXPECT_EQ(listed_names(), "later " + eight_maps);
+}
+
+}  // namespace
+}  // namespace holdfast::agent
