@@ -18,11 +18,13 @@ class LogOfOutages {
  public:
   LogOfOutages() {
     set_log_level(LogLevel::info);
+    set_log_limits({.window = 0s});  // the lines of other tests in this process do not count
     ::testing::internal::CaptureStderr();
   }
   std::vector<std::string> lines() {
     const std::string text = ::testing::internal::GetCapturedStderr();
     set_log_level(LogLevel::error);
+    set_log_limits({});
     std::vector<std::string> found;
     for (const std::string_view line : split(text, '\n')) {
       const std::size_t space = line.find(' ');
