@@ -10,6 +10,8 @@ namespace {
 constexpr Duration connect_limit = std::chrono::seconds(5);
 constexpr std::size_t read_bytes = 16UL * 1024;
 
+std::size_t index_of(Stream direction) { return direction == Stream::upstream ? 0 : 1; }
+
 }  // namespace
 
 ProxiedConnection::ProxiedConnection(const asio::any_io_executor& executor,
@@ -92,6 +94,8 @@ asio::awaitable<void> ProxiedConnection::read(Self self, Stream direction) {
     Piece piece;
     if (!count) {
       piece.kind = Piece::Kind::reset;
+      // As over a cable, a reset takes with it what the sender's kernel could not deliver.
+      self->drops_.at(index_of(direction)) = self->link_.pipe(direction).is_black_hole();
     } else if (*count == 0) {
       piece.kind = Piece::Kind::end;
     } else {
@@ -115,6 +119,7 @@ asio::awaitable<void> ProxiedConnection::write(Self self, Stream direction) {
       continue;
     }
     self->wake();  // The reader may have waited for room.
+    if (piece->kind == Piece::Kind::bytes && self->drops_.at(index_of(direction))) continue;
     const bool goes_on = co_await deliver(self, direction, *std::move(piece));
     if (!goes_on) co_return;
   }

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <array>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
@@ -101,6 +102,9 @@ class ProxiedConnection : public std::enable_shared_from_this<ProxiedConnection>
   std::unique_ptr<net::Connection> server_;  // null until it is connected
   loop::Event changed_;
   std::size_t held_bytes_ = 0;  // the part of the load
+  // For each direction: whether its bytes are dropped, because its source was reset in a black
+  // hole.
+  std::array<bool, 2> drops_{};
   int ended_directions_ = 0;
   bool client_has_ended_ = false;
   bool is_over_ = false;

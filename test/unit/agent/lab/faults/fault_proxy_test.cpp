@@ -119,6 +119,22 @@ TEST(FaultProxy, WhatWasGivenUpInABlackHoleNeverHappened) {
   EXPECT_TRUE(fixture.accepted.empty());
 }
 
+TEST(FaultProxy, AResetInABlackHoleDropsWhatItHeld) {
+  ProxyFixture fixture;
+  ProxiedEnds up = fixture.open();
+  ProxiedEnds down = fixture.open();
+  fixture.set("black_hole");
+  EXPECT_TRUE(fixture.send(*up.client, "late"));
+  EXPECT_TRUE(fixture.send(*down.server, "late"));
+  EXPECT_EQ(fixture.receive(*up.server, 1s), "(silence)");
+  up.client->reset();
+  down.server->reset();
+  EXPECT_EQ(fixture.receive(*up.server, 1s), "(silence)") << "nobody tells it";
+  fixture.set("");
+  EXPECT_EQ(fixture.receive(*up.server, 1s), "(reset)");
+  EXPECT_EQ(fixture.receive(*down.client, 1s), "(reset)");
+}
+
 TEST(FaultProxy, RefusesAndResets) {
   ProxyFixture fixture;
   ProxiedEnds ends = fixture.open();
