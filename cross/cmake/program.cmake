@@ -16,6 +16,14 @@ function(holdfast_mostly_waits name)
   endif()
 endfunction()
 
+# holdfast_comes_first(NAME): puts a library in front of the objects of test programs on the command line of the linker. Of
+# an inline function that several files contain, the linker keeps the first copy; that of a test is not optimized and does
+# not detect undefined behaviour. Libraries that mostly wait are not optimized either, so they do not come first.
+function(holdfast_comes_first name)
+  target_link_options(${name} INTERFACE
+    $<$<BOOL:$<TARGET_PROPERTY:HOLDFAST_IS_TEST>>:$<TARGET_FILE:${name}>>)
+endfunction()
+
 # holdfast_precompile(NAME): compiles a library of many files with precompiled.h, in builds for tests. The others, release
 # and tidy among them, find a file that forgets one of these includes.
 function(holdfast_precompile name)
