@@ -13,8 +13,7 @@
 namespace holdfast {
 namespace {
 
-// Counts how often each message was printed recently. Its size is bounded because every message is
-// a string literal.
+// Counts how often each message was printed recently.
 class Throttle {
  public:
   // Returns how many repetitions were suppressed since the last printed one, or -1 if this one is
@@ -22,6 +21,7 @@ class Throttle {
   int admit(std::string_view message) {
     const std::lock_guard lock(mutex_);
     const MonoTime now = SystemClock().mono();
+    if (counts_.size() >= messages_max) forget(now);
     Count& count = counts_[std::string(message)];
     if (now - count.since >= limits.window) {
       const int held = count.held;
@@ -44,6 +44,17 @@ class Throttle {
     int printed = 0;
     int held = 0;
   };
+  // Most messages are string literals. The few that are not must not take memory for ever.
+  static constexpr std::size_t messages_max = 1000;
+
+  // Forgets the messages whose window has ended or, if there are none, all.
+  void forget(MonoTime now) {
+    const auto ended = [this, now](const auto& each) {
+      return now - each.second.since >= limits.window;
+    };
+    if (std::erase_if(counts_, ended) == 0) counts_.clear();
+  }
+
   std::mutex mutex_;
   std::map<std::string, Count> counts_;
 };

@@ -3,8 +3,9 @@
 //
 // Levels: error: somebody must act; warn: the program works with reduced function; info: its state
 // changed; debug: details for developers. The same message is printed at most `burst` times per
-// `window`; the next printed line reports the number of suppressed ones as repeated=N. Never log a
-// secret. Thread-safe, but call set_log_limits() before other threads log.
+// `window`; the next printed line reports the number of suppressed ones as repeated=N. So what
+// differs from one call to the next belongs in fields. Never log a secret. Thread-safe, but call
+// set_log_limits() before other threads log.
 
 #pragma once
 

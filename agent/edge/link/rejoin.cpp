@@ -71,11 +71,14 @@ asio::awaitable<void> Rejoin::renew_lease() {
 void Rejoin::look_for_setback() {
   const auto setback = lease_.take_setback();
   if (!setback) return;
-  const std::string what = "the API server's versions went back from " +
-                           std::to_string(setback->from) + " to " + std::to_string(setback->to) +
-                           ": its data was replaced by older data; all lists are read again";
-  log_warn(what);
-  offline_store_.record("cloud", "nodes/" + options_.node_name, what);
+  log_warn(
+      "the API server's versions went back: its data was replaced by older data; all lists are "
+      "read again",
+      {{"from", setback->from}, {"to", setback->to}});
+  offline_store_.record("cloud", "nodes/" + options_.node_name,
+                        "the API server's versions went back from " +
+                            std::to_string(setback->from) + " to " + std::to_string(setback->to) +
+                            ": its data was replaced by older data; all lists are read again");
   // A rejoin lists them anyway.
   if (uplink_.link().state() != sync::autonomy::LinkState::connected) return;
   std::vector<ScopePtr> all;
@@ -186,9 +189,11 @@ asio::awaitable<Status> Rejoin::check_node() {
   sync::objects::RequestInfo about{
       .is_resource = true, .version = "v1", .resource = "nodes", .name = options_.node_name};
   if (known.object != nullptr && known.object->uid != header->uid) {
-    const std::string what = "the cloud has another node with this name: uid " + header->uid;
-    log_warn(what, {{"node", options_.node_name}, {"known_uid", known.object->uid}});
-    offline_store_.record("node", subject, what);
+    log_warn(
+        "the cloud has another node with this name",
+        {{"node", options_.node_name}, {"uid", header->uid}, {"known_uid", known.object->uid}});
+    offline_store_.record("node", subject,
+                          "the cloud has another node with this name: uid " + header->uid);
     // What the kubelet reported of the other node is not true of this one.
     about.subresource = "status";
     done = offline_store_.drop_superseded(about);

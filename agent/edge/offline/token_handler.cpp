@@ -45,11 +45,14 @@ void TokenHandler::note_end(const RoutedRequest& request, const std::string& key
   if (!noted_.insert(name_of(request, key)).second) return;
   const sync::objects::RequestInfo& info = request.info;
   const std::string subject = "serviceaccounts/" + info.namespace_name + "/" + info.name;
-  const std::string what =
-      "a token that ended at " + format_rfc3339(*ends) +
-      " by this node's clock is given, because only the API server can refuse it";
-  log_warn(what, {{"subject", subject}});
-  offline_store_.record("token", subject, what);
+  log_warn(
+      "a token that has ended by this node's clock is given, because only the API server can "
+      "refuse it",
+      {{"subject", subject}, {"ended", format_rfc3339(*ends)}});
+  offline_store_.record("token", subject,
+                        "a token that ended at " + format_rfc3339(*ends) +
+                            " by this node's clock is given, because only the API server can "
+                            "refuse it");
 }
 
 }  // namespace holdfast::agent

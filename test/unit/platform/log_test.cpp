@@ -93,5 +93,18 @@ TEST(Log, RepetitionsAreHeldBackAndCounted) {
                                              "info log test repeated i=9 repeated=3"}));
 }
 
+// A message that is held back is printed again once so many others came that counts were forgotten.
+TEST(Log, OnlySoManyMessagesAreCounted) {
+  const auto lines = lines_of([] {
+    set_log_limits({.burst = 1, .window = std::chrono::seconds(3600)});
+    for (int i = 0; i < 3; ++i) log_info("log test counted");
+    for (int i = 0; i < 1000; ++i) log_info("log test other " + std::to_string(i));
+    log_info("log test counted");
+    set_log_limits({});
+  });
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "info log test counted"), 2);
+  EXPECT_EQ(lines.size(), 1002u);
+}
+
 }  // namespace
 }  // namespace holdfast
