@@ -25,6 +25,11 @@ Result<std::int64_t> Sequence::next() {
   return next_++;
 }
 
+Result<bool> Sequence::has_returned(std::int64_t value) {
+  if (auto done = load(); !done) return fail(done.error());
+  return value > 0 && value < next_;
+}
+
 Status Sequence::advance_past(std::int64_t value) {
   if (auto done = load(); !done) return done;
   next_ = std::max(next_, value + 1);

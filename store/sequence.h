@@ -24,6 +24,10 @@ class Sequence {
   // must not be rolled back. Errors: those of the disk (no number was used).
   [[nodiscard]] Result<std::int64_t> next();
 
+  // Whether `value` may have been returned already, by this object or in an earlier run. (What a
+  // restart skips counts as returned.) Errors: those of the disk.
+  [[nodiscard]] Result<bool> has_returned(std::int64_t value);
+
   // From now on next() returns numbers greater than `value`.
   [[nodiscard]] Status advance_past(std::int64_t value);
 

@@ -79,6 +79,21 @@ wire::FieldErrors errors_of_watch(const ListOptions& options) {
   return errors;
 }
 
+std::optional<wire::ApiStatus> refusal_of(const ListOptions& options) {
+  const wire::FieldErrors errors =
+      options.watch ? errors_of_watch(options) : errors_of_list(options);
+  if (!errors.empty()) return wire::status::invalid({"meta.k8s.io", "ListOptions"}, "", errors);
+  const auto version = parse_asked_version(options.resource_version);
+  if (!version && options.watch) return wire::status::unexplained(version.error().what);
+  if (!version)
+    return wire::status::bad_request("invalid resource version: " + version.error().what);
+  if (!options.watch && !options.continue_token.empty() && *version != 0) {
+    return wire::status::bad_request(
+        "specifying resource version is not allowed when using continue");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<ListOptions> parse_list_options(const Query& query) {
@@ -104,19 +119,12 @@ Result<ListOptions> parse_list_options(std::string_view raw_query) {
   return parse_list_options(query);
 }
 
-std::optional<wire::ApiStatus> refusal_of(const ListOptions& options) {
-  const wire::FieldErrors errors =
-      options.watch ? errors_of_watch(options) : errors_of_list(options);
-  if (!errors.empty()) return wire::status::invalid({"meta.k8s.io", "ListOptions"}, "", errors);
-  const auto version = parse_asked_version(options.resource_version);
-  if (!version && options.watch) return wire::status::unexplained(version.error().what);
-  if (!version)
-    return wire::status::bad_request("invalid resource version: " + version.error().what);
-  if (!options.watch && !options.continue_token.empty() && *version != 0) {
-    return wire::status::bad_request(
-        "specifying resource version is not allowed when using continue");
-  }
-  return std::nullopt;
+tl::expected<ListOptions, wire::ApiStatus> accept_list_options(const Query& query, bool watch) {
+  auto options = parse_list_options(query);
+  if (!options) return tl::unexpected(wire::status::bad_request(options.error().what));
+  options->watch = watch;
+  if (auto refusal = refusal_of(*options)) return tl::unexpected(*std::move(refusal));
+  return *std::move(options);
 }
 
 Consistency consistency_of(const ListOptions& options) {

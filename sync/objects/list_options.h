@@ -32,9 +32,11 @@ struct ListOptions {
 [[nodiscard]] Result<ListOptions> parse_list_options(const Query& query);
 [[nodiscard]] Result<ListOptions> parse_list_options(std::string_view raw_query);
 
-// Why an API server refuses these options, as kube-apiserver 1.36 words it: a combination that is
-// not allowed (422), or a resourceVersion that is not a number (400 for a list, 500 for a watch).
-[[nodiscard]] std::optional<wire::ApiStatus> refusal_of(const ListOptions& options);
+// The options of a list, or of a watch whatever the parameter `watch` says, if kube-apiserver 1.36
+// accepts them. Otherwise its answer: a parameter is not a number (400; 500 for the resourceVersion
+// of a watch), or a combination is not allowed (422).
+[[nodiscard]] tl::expected<ListOptions, wire::ApiStatus> accept_list_options(const Query& query,
+                                                                             bool watch);
 
 // Which states of a collection answer a request.
 enum class Consistency : std::uint8_t {

@@ -14,22 +14,18 @@ bool only_the_cloud_knows(const CacheQuery& query) {
   const sync::watch::WatchCache& cache = query.scope->cache();
   const bool hopeless = !query.scope->health().is_healthy() && !cache.complete();
   if (hopeless) return true;
-  const RoutedRequest& request = query.request;
   // A watch that is ahead of the cache waits until the cache has caught up; see make_current().
-  if (request.is_watch()) return false;
-  const auto seen = sync::objects::parse_version(request.query.get("resourceVersion"));
-  return seen && !sync::objects::is_local(*seen) && *seen > cache.server_version();
+  if (query.request.is_watch()) return false;
+  return !sync::objects::is_local(query.version) && query.version > cache.server_version();
 }
 
 // Whether this is a watch from a version of the cloud that is older than the cache's history. The
 // cloud may still serve it: it keeps a longer history.
 bool is_before_the_cache(const CacheQuery& query) {
-  const RoutedRequest& request = query.request;
-  if (!request.is_watch() || !query.scope || !query.scope->cache().complete()) return false;
-  if (request.query.flag("sendInitialEvents")) return false;
-  const auto from = sync::objects::parse_version(request.query.get("resourceVersion"));
-  if (!from || *from == 0 || sync::objects::is_local(*from)) return false;
-  return !query.scope->cache().position_of(*from);
+  const bool cached = query.scope && query.scope->cache().complete();
+  if (!cached || !query.request.is_watch() || wants_initial_events(query.options)) return false;
+  if (query.version == 0 || sync::objects::is_local(query.version)) return false;
+  return !query.scope->cache().position_of(query.version);
 }
 
 }  // namespace
@@ -75,14 +71,11 @@ asio::awaitable<RoutedAnswer> ReadHandler::serve(const RoutedRequest& request,
 }
 
 asio::awaitable<void> ReadHandler::make_current(const CacheQuery& query) {
-  auto options = sync::objects::parse_list_options(query.request.query);
-  if (options) options->watch = true;
-  if (!options || sync::objects::refusal_of(*options)) co_return;
-  if (!wants_initial_events(*options) || !uplink_.link().allows_reads()) co_return;
-  const bool newest = consistency_of(*options) == sync::objects::Consistency::newest;
-  const auto asked = sync::objects::parse_version(options->resource_version).value_or(0);
-  const bool is_ahead =
-      !sync::objects::is_local(asked) && asked > query.scope->cache().server_version();
+  if (query.refusal || !wants_initial_events(query.options)) co_return;
+  if (!uplink_.link().allows_reads()) co_return;
+  const bool newest = consistency_of(query.options) == sync::objects::Consistency::newest;
+  const bool is_ahead = !sync::objects::is_local(query.version) &&
+                        query.version > query.scope->cache().server_version();
   if (!newest && !is_ahead) co_return;
   const MonoTime deadline = query.began + options_.read_deadline;
   (void)co_await reflectors_.make_current(query.scope, query.began, deadline);

@@ -41,12 +41,13 @@ class ReadHandler {
   // For a watch that begins with the newest state, or with one that the cache has not seen yet:
   // lists the scope first, if that is possible.
   asio::awaitable<void> make_current(const CacheQuery& query);
-  // Why the cache must not answer: the parameters are wrong, or only another state is right.
-  [[nodiscard]] static std::optional<http::Response> refusal_of(const CacheQuery& query);
+  // Why the cache must not answer: the options are refused, or it does not have the state that is
+  // asked for.
+  [[nodiscard]] std::optional<http::Response> refusal_of(const CacheQuery& query) const;
+  [[nodiscard]] std::optional<sync::wire::ApiStatus> missing_state(const CacheQuery& query) const;
   [[nodiscard]] http::Response list_from(const CacheQuery& query);
   [[nodiscard]] http::Response get_from(const CacheQuery& query) const;
   asio::awaitable<RoutedAnswer> serve_watch(const CacheQuery& query, const FilterRequest& call);
-  // The parameters of a watch that refusal_of() does not refuse.
   [[nodiscard]] WatchRequest watch_request(const CacheQuery& query) const;
   [[nodiscard]] static http::Response watch_answer(const CacheQuery& query,
                                                    std::shared_ptr<http::BodyStream> stream);

@@ -5,8 +5,6 @@
 
 #include "agent/edge/answers/read_handler.h"
 #include "agent/edge/forward/unavailable.h"
-#include "platform/check.h"
-#include "platform/text.h"
 #include "sync/objects/list_options.h"
 
 namespace holdfast::agent {
@@ -27,56 +25,47 @@ http::Response page_answer(const CacheQuery& query, const sync::watch::ListPage&
 }
 
 constexpr std::int64_t watch_seconds_max = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t limit_max = std::numeric_limits<std::int32_t>::max();
 
-// Why the cache does not have the state of that list, get or watch.
-std::optional<sync::wire::ApiStatus> missing_state(const sync::objects::ListOptions& options,
-                                                   const sync::watch::WatchCache& cache) {
-  const auto asked = sync::objects::parse_version(options.resource_version).value_or(0);
+}  // namespace
+
+std::optional<sync::wire::ApiStatus> ReadHandler::missing_state(const CacheQuery& query) const {
+  const sync::watch::WatchCache& cache = query.scope->cache();
+  const sync::objects::Version asked = query.version;
+  const sync::objects::Version known = cache.server_version();
   // A local version that the client has seen is shown, or the API server's versions have replaced
   // it, and its list contains what was written.
-  const sync::objects::Version known = cache.server_version();
-  if (!sync::objects::is_local(asked) && asked > known) {
-    return sync::wire::status::too_large_resource_version(asked, known);
-  }
-  const bool exact = consistency_of(options) == sync::objects::Consistency::exact;
+  const bool seen = sync::objects::is_local(asked) ? scopes_.has_assigned(asked) : asked <= known;
+  if (!seen) return sync::wire::status::too_large_resource_version(asked, known);
+  const bool exact = consistency_of(query.options) == sync::objects::Consistency::exact;
   if (!exact || asked == cache.version()) return std::nullopt;
   return sync::wire::status::expired("The resourceVersion for the provided list is too old: " +
                                      std::to_string(asked));
 }
 
-}  // namespace
-
-std::optional<http::Response> ReadHandler::refusal_of(const CacheQuery& query) {
+std::optional<http::Response> ReadHandler::refusal_of(const CacheQuery& query) const {
+  if (query.refusal) return to_response(*query.refusal);
   const RoutedRequest& request = query.request;
-  const sync::watch::WatchCache& cache = query.scope->cache();
-  if (request.is_get()) {
-    const std::string_view asked = request.query.get("resourceVersion");
-    const auto number = sync::objects::parse_asked_version(asked);
-    if (!number) return to_response(sync::wire::status::unexplained(number.error().what));
-    const auto missing = missing_state({.resource_version = std::string(asked)}, cache);
-    return missing ? std::optional(to_response(*missing)) : std::nullopt;
+  const sync::objects::ListOptions& options = query.options;
+  const bool of_page = !request.is_watch() && !options.continue_token.empty();
+  const bool of_events = request.is_watch() && !wants_initial_events(options);
+  if (of_page || of_events) return std::nullopt;
+  const auto missing = missing_state(query);
+  if (!missing) return std::nullopt;
+  // A watch is accepted, and then ends with the error.
+  if (request.is_watch()) {
+    return watch_answer(query, failed_watch(query.scope->cache().kind(), *missing));
   }
-  auto options = sync::objects::parse_list_options(request.query);
-  if (!options) return to_response(sync::wire::status::bad_request(options.error().what));
-  options->watch = request.is_watch();
-  if (const auto refusal = sync::objects::refusal_of(*options)) return to_response(*refusal);
-  if (request.is_list() && options->continue_token.empty()) {
-    if (const auto missing = missing_state(*options, cache)) return to_response(*missing);
-  }
-  if (request.is_watch() && wants_initial_events(*options)) {
-    // A watch is accepted, and then ends with the error.
-    const auto missing = missing_state(*options, cache);
-    if (missing) return watch_answer(query, failed_watch(cache.kind(), *missing));
-  }
-  return std::nullopt;
+  return to_response(*missing);
 }
 
 http::Response ReadHandler::list_from(const CacheQuery& query) {
   const sync::watch::WatchCache& cache = query.scope->cache();
-  const Query& options = query.request.query;
-  const auto limit = parse_int<std::uint32_t>(options.get("limit")).value_or(0);
-  if (options.has("continue")) {
-    const auto token = sync::watch::parse_page_token(options.get("continue"));
+  const sync::objects::ListOptions& options = query.options;
+  const auto limit =
+      static_cast<std::size_t>(std::clamp(options.limit, std::int64_t{0}, limit_max));
+  if (!options.continue_token.empty()) {
+    const auto token = sync::watch::parse_page_token(options.continue_token);
     // Of an API server's token only that server has the snapshot.
     if (!token) return to_response(sync::wire::status::expired_token(""));
     const auto page = pages_.next(*query.scope, *token, limit);
@@ -85,7 +74,7 @@ http::Response ReadHandler::list_from(const CacheQuery& query) {
         sync::wire::status::expired_token(sync::watch::encode_page_token({0, token->after})));
   }
   // Like an API server, ignores the limit for resourceVersion=0.
-  if (limit > 0 && options.get("resourceVersion") != "0") {
+  if (limit > 0 && options.resource_version != "0") {
     return page_answer(query, pages_.first(*query.scope, limit));
   }
   std::vector<std::string_view> items;
@@ -117,22 +106,20 @@ http::Response ReadHandler::get_from(const CacheQuery& query) const {
 }
 
 WatchRequest ReadHandler::watch_request(const CacheQuery& query) const {
-  const auto options = sync::objects::parse_list_options(query.request.query);
-  CHECK(options.has_value());
+  const sync::objects::ListOptions& options = query.options;
   // As in kube-apiserver, a watch without timeoutSeconds lasts 30 to 60 minutes.
-  const std::int64_t asked = options->timeout_seconds.value_or(0);
+  const std::int64_t asked = options.timeout_seconds.value_or(0);
   const Duration lasting = asked > 0
                                ? Duration(std::chrono::seconds(std::min(asked, watch_seconds_max)))
                                : Duration(30min) + random_.jitter(30min);
-  WatchRequest watch{.bookmarks = options->allow_watch_bookmarks,
+  WatchRequest watch{.bookmarks = options.allow_watch_bookmarks,
                      .bookmark_interval = options_.bookmark_interval,
                      .end = clock_.mono() + lasting};
-  if (wants_initial_events(*options)) {
+  if (wants_initial_events(options)) {
     watch.initial_events_end = watch.bookmarks;
     return watch;
   }
-  const auto from = sync::objects::parse_version(options->resource_version).value_or(0);
-  watch.from = from == 0 ? query.scope->cache().version() : from;
+  watch.from = query.version == 0 ? query.scope->cache().version() : query.version;
   return watch;
 }
 

@@ -1,11 +1,12 @@
 #include "agent/edge/cache/cache_query.h"
 
-#include "sync/objects/list_options.h"
 #include "sync/objects/selector.h"
 #include "sync/watch/pages.h"
 
 namespace holdfast::agent {
 namespace {
+
+using sync::objects::Consistency;
 
 std::string canonical_fields(const std::string& text) {
   const auto query = sync::objects::FieldQuery::parse(text);
@@ -15,6 +16,23 @@ std::string canonical_fields(const std::string& text) {
 std::string canonical_labels(const std::string& text) {
   const auto query = sync::objects::LabelQuery::parse(text);
   return query ? query->text() : text;
+}
+
+void read_options(CacheQuery& query) {
+  const RoutedRequest& request = query.request;
+  if (request.is_get()) {
+    query.options.resource_version = request.query.get("resourceVersion");
+    const auto version = sync::objects::parse_asked_version(query.options.resource_version);
+    if (!version) query.refusal = sync::wire::status::unexplained(version.error().what);
+  } else {
+    auto accepted = sync::objects::accept_list_options(request.query, request.is_watch());
+    if (accepted) {
+      query.options = *std::move(accepted);
+    } else {
+      query.refusal = std::move(accepted.error());
+    }
+  }
+  query.version = sync::objects::parse_version(query.options.resource_version).value_or(0);
 }
 
 }  // namespace
@@ -33,14 +51,15 @@ CacheQuery query_of(const RoutedRequest& request, sync::wire::Encoding encoding)
                            .field_selector = canonical_fields(info.field_selector),
                            .encoding = std::string(to_string(encoding))}};
   if (request.is_get()) query.key.field_selector = "metadata.name=" + info.name;
-  const std::string_view version = request.query.get("resourceVersion");
-  const auto options = sync::objects::parse_list_options(request.query);
-  const bool exact = options && consistency_of(*options) == sync::objects::Consistency::exact;
+  read_options(query);
+  const sync::objects::ListOptions& options = query.options;
+  const bool is_page = !options.continue_token.empty();
   // A local version or page is known only to this agent.
-  const bool local = sync::objects::is_local_version(version) ||
-                     sync::watch::parse_page_token(request.query.get("continue")).has_value();
-  const bool newest = (!request.is_watch() && (version.empty() || (request.is_list() && exact))) ||
-                      request.query.has("continue") || request.inner_accept.prefers_transformed();
+  const bool local = sync::objects::is_local(query.version) ||
+                     sync::watch::parse_page_token(options.continue_token).has_value();
+  const bool not_cached = !request.is_watch() && (options.resource_version.empty() ||
+                                                  consistency_of(options) == Consistency::exact);
+  const bool newest = not_cached || is_page || request.inner_accept.prefers_transformed();
   query.newest = newest && !local;
   return query;
 }

@@ -1,6 +1,7 @@
 #include "agent/edge/cache/scopes.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "agent/edge/options/cache_limits.h"
 #include "platform/check.h"
@@ -304,6 +305,14 @@ void Scopes::apply_local(LocalScope& scope, sync::watch::CacheEvent event) {
 Result<sync::objects::Version> Scopes::next_local_version() {
   TRY(const std::int64_t next, local_versions_.next());
   return sync::objects::first_local_version + static_cast<sync::objects::Version>(next);
+}
+
+bool Scopes::has_assigned(sync::objects::Version local) {
+  CHECK(sync::objects::is_local(local));
+  const sync::objects::Version number = local - sync::objects::first_local_version;
+  constexpr auto last = std::numeric_limits<std::int64_t>::max();
+  if (number > static_cast<sync::objects::Version>(last)) return false;
+  return local_versions_.has_returned(static_cast<std::int64_t>(number)).value_or(false);
 }
 
 Result<std::optional<store::Answer>> Scopes::find_answer(std::string_view owner,

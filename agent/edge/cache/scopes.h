@@ -97,6 +97,8 @@ class Scopes {
   void apply_local(LocalScope& scope, sync::watch::CacheEvent event);
   // A new local version, larger than all before. Errors: the disk's.
   [[nodiscard]] Result<sync::objects::Version> next_local_version();
+  // Whether this agent may have assigned that local version. No if the disk cannot tell.
+  [[nodiscard]] bool has_assigned(sync::objects::Version local);
 
   // Writes all unwritten changes in one transaction or, if that fails, scope by scope. Durable if
   // one of the changes must be. Then notifies the watches of held scopes. Errors: the disk's;

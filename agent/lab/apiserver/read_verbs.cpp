@@ -27,10 +27,8 @@ Result<std::int64_t> parse_revision(std::string_view text) {
 }
 
 Answer<Wanted> read_wanted(const Call& call) {
-  auto options = sync::objects::parse_list_options(call.request.query());
-  if (!options) return refuse(sync::wire::status::bad_request(options.error().what));
-  options->watch = call.info.verb == "watch";
-  if (auto refusal = sync::objects::refusal_of(*options)) return refuse(*std::move(refusal));
+  auto options = sync::objects::accept_list_options(call.query, call.info.verb == "watch");
+  if (!options) return refuse(std::move(options.error()));
   auto selection =
       Selection::parse(call.resource(), options->label_selector, options->field_selector);
   if (!selection) return refuse(selection.error());

@@ -83,10 +83,8 @@ Reply remove(Backend& backend, const Call& call) {
 Reply remove_collection(Backend& backend, const Call& call) {
   const auto delete_options = read_delete_options(call);
   if (!delete_options) return refuse(delete_options.error());
-  auto options = sync::objects::parse_list_options(call.request.query());
-  if (!options) return refuse(sync::wire::status::bad_request(options.error().what));
-  options->watch = false;
-  if (auto refusal = sync::objects::refusal_of(*options)) return refuse(*std::move(refusal));
+  auto options = sync::objects::accept_list_options(call.query, false);
+  if (!options) return refuse(std::move(options.error()));
   const auto selection =
       Selection::parse(call.resource(), options->label_selector, options->field_selector);
   if (!selection) return refuse(selection.error());

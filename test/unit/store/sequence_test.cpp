@@ -37,6 +37,18 @@ TEST_F(SequenceTest, AdvancesPastWhatOthersGaveOut) {
   EXPECT_EQ(value(restarted.next()), 104);
 }
 
+TEST_F(SequenceTest, KnowsWhatItMayHaveReturned) {
+  Sequence sequence(database_, "local", 3);
+  EXPECT_EQ(sequence.has_returned(1), false);
+  EXPECT_EQ(value(sequence.next()), 1);
+  const std::pair<std::int64_t, bool> rows[] = {{-1, false}, {0, false}, {1, true}, {2, false}};
+  for (const auto& [number, returned] : rows) EXPECT_EQ(sequence.has_returned(number), returned);
+  Sequence restarted(database_, "local", 3);
+  EXPECT_EQ(restarted.has_returned(1), true);
+  EXPECT_EQ(restarted.has_returned(3), true) << "skipped by the restart";
+  EXPECT_EQ(restarted.has_returned(4), false);
+}
+
 TEST_F(SequenceTest, GivesNothingWhenItCannotReserve) {
   Sequence sequence(database_, "local", 3);
   ASSERT_EQ(said(database_.execute("DROP TABLE counter")), "ok");

@@ -192,6 +192,7 @@ TEST(ListOptions, WhatAnApiServerRefuses) {
       "resourceVersionMatch: Unsupported value: \"Foo\": supported values: ";
   const Row rows[] = {
       {"limit=-1", 0, ""},
+      {"limit=x", 400, "strconv.ParseInt: parsing \"x\": invalid syntax"},
       {"continue=a&resourceVersion=0", 0, ""},
       {"resourceVersion=5&resourceVersionMatch=Foo", 422,
        invalid + bad_match + "\"Exact\", \"NotOlderThan\", \"\""},
@@ -212,9 +213,10 @@ TEST(ListOptions, WhatAnApiServerRefuses) {
        "resourceVersion: Invalid value: \"+5\": strconv.ParseUint: parsing \"+5\": invalid "
        "syntax"}};
   for (const Row& row : rows) {
-    const auto refusal = refusal_of(parse_list_options(row.query).value());
-    EXPECT_EQ(refusal ? refusal->code : 0, row.code) << row.query;
-    EXPECT_EQ(refusal ? refusal->message : "", row.message) << row.query;
+    const bool watch = std::string_view(row.query).starts_with("watch=1");
+    const auto accepted = accept_list_options(Query::parse(row.query).value(), watch);
+    EXPECT_EQ(accepted ? 0 : accepted.error().code, row.code) << row.query;
+    EXPECT_EQ(accepted ? "" : accepted.error().message, row.message) << row.query;
   }
 }
 

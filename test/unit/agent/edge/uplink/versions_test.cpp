@@ -1,6 +1,7 @@
 // Which state the agent answers with: every combination of parameters as a kube-apiserver 1.36
 // answers it, in front of the lab's API server and without it.
 
+#include <limits>
 #include <map>
 
 #include "test/unit/agent/edge/uplink/versions_fixture.h"
@@ -44,6 +45,17 @@ TEST_F(VersionsTest, OfflineTheAgentAnswersWithWhatItKnowsOrRefuses) {
   EXPECT_EQ(differ, others.size());
 }
 
+// The types of the events of a watch: "ADDED MODIFIED".
+std::string event_types(const ToldVersions& told) {
+  std::string types;
+  for (const std::string& line : told.lines) {
+    const json::value event = json::parse(line);
+    types += (types.empty() ? "" : " ");
+    types += sync::wire::dig_text(event.as_object(), {"type"});
+  }
+  return types;
+}
+
 // A write that was accepted offline makes the cache newer in its own way only.
 TEST_F(VersionsTest, OfflineALocalVersionIsNotNewerThanTheClouds) {
   const std::string node = "/api/v1/nodes?fieldSelector=metadata.name%3Dedge1";
@@ -59,12 +71,25 @@ TEST_F(VersionsTest, OfflineALocalVersionIsNotNewerThanTheClouds) {
   ASSERT_EQ(written.response.status, 200) << written.response.body;
   const json::value object = json::parse(written.response.body);
   const std::string local(sync::wire::version_of(object.as_object()));
+  // A local version that was never assigned is as far ahead as one that the cloud does not have
+  // yet.
+  const std::string invented = std::to_string(std::stoull(local) + 1);
+  const std::string largest = std::to_string(std::numeric_limits<std::uint64_t>::max());
   const std::pair<std::string, int> rows[] = {
       {"0", 200},           {local, 200},           {local + "&resourceVersionMatch=Exact", 200},
+      {invented, 504},      {largest, 504},         {invented + "&resourceVersionMatch=Exact", 504},
       {versions_.old, 200}, {versions_.ahead, 504}, {versions_.old + "&limit=1", 410}};
   for (const auto& [asked, status] : rows) {
     EXPECT_EQ(ask(node + "&resourceVersion=" + asked).response.status, status) << asked;
   }
+  const std::string by_name = "/api/v1/nodes/edge1?resourceVersion=";
+  EXPECT_EQ(ask(by_name + local).response.status, 200);
+  EXPECT_EQ(ask(by_name + invented).response.status, 504);
+  const std::string events = node +
+                             "&watch=true&timeoutSeconds=1&resourceVersionMatch=NotOlderThan" +
+                             "&sendInitialEvents=true&resourceVersion=";
+  EXPECT_EQ(event_types(ask(events + local)), "ADDED");
+  EXPECT_EQ(event_types(ask(events + invented)), "ERROR");
 }
 
 // The token of the first page is the API server's, which is gone when the second one is asked for.
@@ -84,6 +109,14 @@ TEST_F(VersionsTest, ALinkThatBreaksBetweenTwoPagesMakesTheClientListAgain) {
   const std::string next = token_of(ask(list));
   const ToldVersions rest = ask(list + "&continue=" + next);
   EXPECT_EQ(json::parse(rest.response.body).as_object().at("items").as_array().size(), 3u);
+}
+
+TEST_F(VersionsTest, AnEmptyContinueTokenIsNone) {
+  const std::string list = versioned_maps + "?limit=5&continue=";
+  EXPECT_EQ(ask(list).response.status, 200);
+  cut();
+  const ToldVersions first = ask(list);
+  EXPECT_EQ(first.response.status, 200) << first.response.body;
 }
 
 const std::string watch_list =
