@@ -83,7 +83,7 @@ Result<std::unique_ptr<CloudService>> CloudService::make(asio::any_io_executor e
 Status CloudService::add_scheduler(asio::any_io_executor executor, const ClusterAccess& access) {
   if (!plan_.scheduler) return {};
   SchedulerService::Hooks hooks{
-      [this](const std::string& why) { lost_leadership(why); },
+      [this](const std::string& why) { end(why); },
       [this](const auto& request) { metrics_.requested(request.method, request.status); }};
   SchedulerService::Settings settings{*plan_.scheduler, plan_.scheduler_leader, settings_.requests};
   TRY(scheduler_, SchedulerService::make(std::move(executor), std::move(settings), access,
@@ -106,9 +106,9 @@ CloudService::CloudService(asio::any_io_executor executor, const CloudSettings& 
       controller_(plan_.rules, plan_.enabled),
       metrics_(clients_.rules->access().server.text(), plan_.rules, controller_, clock),
       missing_rights_(clock),
-      leader_(make_leader(executor, plan_, settings_.leader, *clients_.election, clock, random_,
-                          {[this] { start_if_ready(); },
-                           [this](const std::string& why) { lost_leadership(why); }})),
+      leader_(make_leader(
+          executor, plan_, settings_.leader, *clients_.election, clock, random_,
+          {[this] { start_if_ready(); }, [this](const std::string& why) { end(why); }})),
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
                clock, [this](const auto& request) { requested(request); }),
@@ -272,9 +272,9 @@ void CloudService::start_if_ready() {
   lifecycle_.start();
 }
 
-// The process must end: another replica may already write.
-void CloudService::lost_leadership(const std::string& why) {
-  final_status_ = fail(Errc::conflict, "leader election lost: " + why);
+// The process must end: another replica may already write, or what is known is not true any more.
+void CloudService::end(const std::string& why) {
+  final_status_ = fail(Errc::conflict, why);
   lifecycle_.pause();
   if (scheduler_) scheduler_->pause();
   if (give_up_) give_up_();

@@ -82,7 +82,7 @@ class CloudService final : public proc::Service, public ListWatchSource, public 
   void note_answer();
   void note_failure();
   void start_if_ready();
-  void lost_leadership(const std::string& why);
+  void end(const std::string& why);
   asio::awaitable<void> probe();
 
   CloudSettings settings_;

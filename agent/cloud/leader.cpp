@@ -243,7 +243,12 @@ void Leader::take(election::Action action) {
     ended_ = true;
     log_error("leadership lost", {{"why", lost->why}});
     event_tasks_.spawn("leader event", record("stopped leading"));
-    hooks_.lose(lost->why);
+    hooks_.end("leader election lost: " + lost->why);
+  } else if (const auto* replaced = std::get_if<election::DataReplaced>(&action)) {
+    ended_ = true;
+    log_error("the API server has older data; this process must read it anew",
+              {{"why", replaced->why}});
+    hooks_.end(replaced->why);
   } else if (const auto* warn = std::get_if<election::Warn>(&action)) {
     log_warn("leader election", {{"what", warn->what}});
   } else if (std::holds_alternative<election::Stopped>(action)) {

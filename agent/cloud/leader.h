@@ -41,8 +41,9 @@ void add_options(config::Options& options, LeaderSettings& settings);
 class Leader final : public WritePermit, private ListWatchSource, private ListWatchSink {
  public:
   struct Hooks {
-    std::function<void()> lead;                        // this replica became the leader
-    std::function<void(const std::string& why)> lose;  // it lost the lease; end the process
+    std::function<void()> lead;  // this replica became the leader
+    // The process must end: the lease is lost, or the API server's data was replaced.
+    std::function<void(const std::string& why)> end;
   };
 
   // `client`, `clock` and everything that the hooks refer to outlive it. `settings` has passed

@@ -81,6 +81,8 @@ void Elector::on(MonoTime now, WallTime wall, const Started& /*started*/, Action
 void Elector::on(MonoTime now, WallTime wall, const Found& found, Actions& actions) {
   CHECK(state_ == State::reading);
   gone_ = false;
+  note_version(found.lease, actions);
+  if (state_ == State::ended) return;
   lease_ = found.lease;
   observe(now, found.lease, actions);
   if (state_ == State::ended) return;
@@ -116,6 +118,8 @@ void Elector::on(MonoTime now, WallTime /*wall*/, const Written& written, Action
     return;
   }
   gone_ = false;
+  note_version(written.lease, actions);
+  if (state_ == State::ended) return;
   lease_ = written.lease;
   observed_ = record_of(written.lease);
   observed_at_ = now;
@@ -246,6 +250,21 @@ void Elector::lost(std::string why, Actions& actions) {
   leads_ = false;
   state_ = State::ended;
   actions.emplace_back(LostLeadership{std::move(why)});
+}
+
+void Elector::note_version(const Lease& lease, Actions& actions) {
+  const objects::Version version =
+      objects::parse_version(lease.metadata.resource_version).value_or(0);
+  // The process ends already if the lease is being released.
+  if (version == 0 || version >= newest_ || releasing_) {
+    newest_ = std::max(newest_, version);
+    return;
+  }
+  leads_ = false;
+  state_ = State::ended;
+  actions.emplace_back(DataReplaced{"the API server's versions went back from " +
+                                    std::to_string(newest_) + " to " + std::to_string(version) +
+                                    ": its data was replaced by older data"});
 }
 
 void Elector::stopped(Actions& actions) {

@@ -5,8 +5,9 @@
 // clocks run at about the same speed. A lease of another holder is judged by the time on our own
 // clock since it last changed, never by the times written in it.
 //
-// It is more careful than client-go in two cases: a leader that sees another holder stops at once
-// instead of at its renew deadline, and a follower waits until a deleted lease would have expired.
+// It is more careful than client-go in three cases: a leader that sees another holder stops at once
+// instead of at its renew deadline, a follower waits until a deleted lease would have expired, and
+// both stop if the API server's data was replaced by older data.
 
 #pragma once
 
@@ -20,6 +21,7 @@
 #include "platform/result.h"
 #include "platform/time.h"
 #include "sync/model/node.h"
+#include "sync/objects/version.h"
 #include "sync/pacing/monotonic.h"
 
 namespace holdfast::sync::election {
@@ -85,6 +87,14 @@ struct LostLeadership {  // permanent: the process should end
   std::string why;
   bool operator==(const LostLeadership&) const = default;
 };
+// The lease has an older version than it had: the API server's data was replaced by older data, as
+// by restoring a backup. Nothing else shows that to the watches of this replica: until the versions
+// have caught up they stay silent. Permanent, whether this replica leads or not: the process should
+// end.
+struct DataReplaced {
+  std::string why;
+  bool operator==(const DataReplaced&) const = default;
+};
 struct Warn {  // an attempt failed
   std::string what;
   bool operator==(const Warn&) const = default;
@@ -93,8 +103,8 @@ struct Warn {  // an attempt failed
 struct Stopped {
   bool operator==(const Stopped&) const = default;
 };
-using Action =
-    std::variant<Read, Create, Update, BecameLeader, SawLeader, LostLeadership, Warn, Stopped>;
+using Action = std::variant<Read, Create, Update, BecameLeader, SawLeader, LostLeadership,
+                            DataReplaced, Warn, Stopped>;
 using Actions = std::vector<Action>;
 
 class Elector {
@@ -150,6 +160,8 @@ class Elector {
   // An empty `why` means that nothing is wrong: another replica holds the lease.
   void failed(MonoTime now, const std::string& why, Actions& actions);
   void lost(std::string why, Actions& actions);
+  // Ends the elector if the version of the lease went back.
+  void note_version(const Lease& lease, Actions& actions);
   void stopped(Actions& actions);
   void observe(MonoTime now, const Lease& lease, Actions& actions);
   [[nodiscard]] static Record record_of(const Lease& lease);
@@ -167,6 +179,7 @@ class Elector {
   // As last seen, with its version and the fields of other writers.
   std::optional<Lease> lease_;
   std::optional<Record> observed_;  // std::nullopt: never seen
+  objects::Version newest_ = 0;     // of the lease, which may be gone
   MonoTime observed_at_{};          // when we saw it change or vanish last
   bool gone_ = false;               // the lease has not existed since observed_at_
 

@@ -65,7 +65,7 @@ SchedulerService::SchedulerService(asio::any_io_executor executor, Settings sett
                         executor, settings_.leader, make_identity(random_), *clients_.election,
                         clock,
                         Leader::Hooks{[this] { start_if_ready(); },
-                                      [this](const std::string& why) { lost_leadership(why); }})
+                                      [this](const std::string& why) { end(why); }})
                   : nullptr),
       limited_(*clients_.rules, settings_.requests,
                leader_ ? static_cast<WritePermit&>(*leader_) : static_cast<WritePermit&>(always_),
@@ -108,9 +108,9 @@ void SchedulerService::start_if_ready() {
   runner_.start();
 }
 
-void SchedulerService::lost_leadership(const std::string& why) {
+void SchedulerService::end(const std::string& why) {
   pause();
-  hooks_.lost(why);
+  hooks_.end(why);
 }
 
 template <class T>

@@ -28,7 +28,7 @@ class SchedulerService {
     RequestLimits requests;
   };
   struct Hooks {
-    std::function<void(const std::string& why)> lost;  // it lost its lease
+    std::function<void(const std::string& why)> end;  // the process must end
     LimitedClient::Observer requested;
   };
 
@@ -74,7 +74,7 @@ class SchedulerService {
                    Extenders extenders, const Clock& clock, Hooks hooks);
 
   void start_if_ready();
-  void lost_leadership(const std::string& why);
+  void end(const std::string& why);
   template <class T>
   void feed(ClusterFeeds& feeds, ClusterFeeds::Subscription& needs);
   // Passes on whether all claims, volumes, storage classes and CSI nodes are known.

@@ -178,5 +178,21 @@ TEST_F(Leadership, WhoseLeaseIsTakenEndsAtOnce) {
             "leader election lost: the lease is held by somebody");
 }
 
+// The watches of a replica do not notice older data, so it starts anew, whether it leads or not.
+TEST_F(Leadership, OlderDataEndsBothReplicas) {
+  start_both();
+  // All versions in answers become 1.
+  for (FaultyProxy* each : {&cluster.proxy, &cluster.other_proxy}) {
+    each->spoil = {R"("resourceVersion":")", R"("resourceVersion":"1","version":")"};
+  }
+  EXPECT_TRUE(cluster.time.run_until(10s, [this] { return first->gave_up && second->gave_up; }));
+  for (const auto* replica : {&first, &second}) {
+    const std::string why = (**replica)->final_status().error().what;
+    EXPECT_TRUE(why.starts_with("the API server's versions went back from ")) << why;
+    EXPECT_TRUE(why.ends_with(" to 1: its data was replaced by older data")) << why;
+    EXPECT_FALSE((**replica)->leads());
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::agent

@@ -35,6 +35,8 @@ void Replica::feed(MonoTime now, WallTime wall, LeaseServer& server, Input input
       said.push_back("saw " + saw->identity);
     } else if (const auto* lost = std::get_if<LostLeadership>(&action)) {
       said.push_back("lost: " + lost->why);
+    } else if (const auto* replaced = std::get_if<DataReplaced>(&action)) {
+      said.push_back(replaced->why);
     } else if (const auto* warn = std::get_if<Warn>(&action)) {
       said.push_back("warn: " + warn->what);
     } else if (std::holds_alternative<Stopped>(action)) {

@@ -169,6 +169,60 @@ TEST(Elector, ALeaderWhoSeesAnotherHolderStopsAtOnce) {
   }
 }
 
+// Versions count all changes of a cluster, so the lease's can only be lower if the data is older.
+TEST(Elector, OlderDataEndsALeader) {
+  const Failed conflict{{Errc::conflict, "changed"}};
+  const std::string why =
+      "the API server's versions went back from 900 to 120: its data was replaced by older data";
+  for (const bool has_lease : {true, false}) {
+    SCOPED_TRACE(has_lease);
+    Led led;
+    (void)led.elector.step(start, noon, TimePassed{});
+    (void)led.elector.step(start, noon, Written{lease_of("a", "900")});
+    (void)led.elector.step(start + 2s, noon, TimePassed{});
+    (void)led.elector.step(start + 2s, noon, conflict);
+    Actions last;
+    if (has_lease) {
+      last = led.elector.step(start + 2s, noon, Found{lease_of("a", "120")});
+    } else {
+      (void)led.elector.step(start + 2s, noon, Missing{});
+      last = led.elector.step(start + 2s, noon, Written{lease_of("a", "120")});
+    }
+    EXPECT_EQ(only<DataReplaced>(last).why, why);
+    EXPECT_EQ(led.elector.may_act_until(), MonoTime::min());
+    EXPECT_EQ(led.elector.deadline(), MonoTime::max());
+  }
+}
+
+TEST(Elector, OlderDataEndsAFollower) {
+  Random random(1);
+  Elector elector(config_of("a"), random);
+  (void)elector.step(start, noon, Started{});
+  (void)elector.step(start, noon, Found{lease_of("b", "900")});
+  const MonoTime later = elector.deadline();
+  (void)elector.step(later, noon, TimePassed{});
+  // The same version is no news.
+  EXPECT_TRUE(elector.step(later, noon, Found{lease_of("b", "900")}).empty());
+  const MonoTime last = elector.deadline();
+  (void)elector.step(last, noon, TimePassed{});
+  EXPECT_EQ(only<DataReplaced>(elector.step(last, noon, Found{lease_of("b", "120")})).why,
+            "the API server's versions went back from 900 to 120: its data was replaced by older "
+            "data");
+  EXPECT_EQ(elector.deadline(), MonoTime::max());
+}
+
+// A server whose versions are no numbers is not judged by them.
+TEST(Elector, VersionsThatAreNoNumbersDoNotEndIt) {
+  Led led;
+  MonoTime now = start;
+  for (const char* version : {"zz", "900", "aa", "", "901"}) {
+    (void)led.elector.step(now, noon, TimePassed{});
+    (void)led.elector.step(now, noon, Written{lease_of("a", version)});
+    EXPECT_TRUE(led.elector.leads()) << version;
+    now += 2s;
+  }
+}
+
 TEST(Elector, GivesUpAtTheRenewDeadline) {
   Led led;
   MonoTime now = start;
