@@ -12,6 +12,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "test/support/certificates.h"
+#include "test/support/kubeconfig.h"
 
 namespace holdfast::bench {
 namespace {
@@ -83,12 +84,10 @@ asio::awaitable<Status> BenchProcesses::start(int pods) {
     CO_TRY(endpoint.tls, tls::Context::for_client(settings));
   }
   server_ = std::make_unique<http::Client>(std::move(endpoint));
-  std::ofstream(data_ / "kubeconfig")
-      << "current-context: c\ncontexts: [{name: c, context: {cluster: c}}]\n"
-      << "clusters: [{name: c, cluster: {server: '" << (tls_ ? "https" : "http")
-      << "://127.0.0.1:" << port << "'"
-      << (tls_ ? ", certificate-authority: " + (data_ / "ca.crt").string() : std::string())
-      << "}}]\n";
+  (void)test::write_kubeconfig(
+      data_ / "kubeconfig",
+      (tls_ ? "https://127.0.0.1:" : "http://127.0.0.1:") + std::to_string(port),
+      tls_ ? "certificate-authority: " + (data_ / "ca.crt").string() : std::string());
   Status done = co_await create("/api/v1/nodes",
                                 R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"bench"}})");
   for (int number = 0; done && number < pods; ++number) {

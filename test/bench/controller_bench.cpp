@@ -5,7 +5,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "agent/lab/cluster/children.h"
 #include "platform/fs/file.h"
@@ -13,6 +12,7 @@
 #include "platform/text.h"
 #include "test/bench/fleet.h"
 #include "test/bench/table.h"
+#include "test/support/kubeconfig.h"
 
 namespace holdfast::bench {
 namespace {
@@ -92,9 +92,7 @@ class Stage {
            co_await children_.logged("apiserver", "apiserver listening", "address", deadline));
     const auto port = parse_int<std::uint16_t>(address.substr(address.rfind(':') + 1));
     if (!port) co_return fail(Errc::invalid, "no port in \"" + address + "\"");
-    std::ofstream(data_ / "kubeconfig")
-        << "current-context: c\ncontexts: [{name: c, context: {cluster: c}}]\n"
-        << "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:" << *port << "'}}]\n";
+    (void)test::write_kubeconfig(data_ / "kubeconfig", "http://127.0.0.1:" + std::to_string(*port));
     co_return *port;
   }
 

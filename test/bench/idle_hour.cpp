@@ -2,11 +2,8 @@
 // kubelet watches pods, its node and services, renews its lease every 10 s and reports an unchanged
 // status every 5 minutes.
 
-#include <unistd.h>
-
 #include <boost/json.hpp>
 #include <cstdlib>
-#include <fstream>
 
 #include "agent/edge/admin/endpoints.h"
 #include "agent/edge/edge.h"
@@ -17,7 +14,9 @@
 #include "platform/text.h"
 #include "test/bench/edge_bench.h"
 #include "test/bench/table.h"
+#include "test/support/edge_options.h"
 #include "test/support/fault_vfs.h"
+#include "test/support/kubeconfig.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 
@@ -96,18 +95,10 @@ IdleNode::IdleNode() {
   const std::uint16_t port = listener->port();
   server_->listen(std::move(listener));
   fill_server();
-  const auto file = scratch_.path() / "kubeconfig";
-  std::ofstream(file) << "current-context: c\n"
-                      << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                      << "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:" << port
-                      << "\"}}]\nusers: [{name: u, user: {}}]\n";
-  options_.node_name = node_name;
-  options_.identity.kubeconfig = file.string();
+  const std::string kubeconfig = test::write_kubeconfig(scratch_.path() / "kubeconfig",
+                                                        "http://127.0.0.1:" + std::to_string(port));
+  test::set_up(options_, node_name, kubeconfig, scratch_.path() / "edge");
   options_.identity.secure_listen = "";
-  options_.data_dir = (scratch_.path() / "edge").string();
-  options_.listen = "127.0.0.1:0";
-  options_.admin_listen = "127.0.0.1:0";
-  options_.allowed_uids = {std::to_string(::getuid())};
   edge_ = agent::Edge::make(time_.executor(), options_, time_.clock()).value();
   CHECK(edge_->start());
   kubelet_ = std::make_unique<http::Client>(http::Endpoint{{"127.0.0.1", edge_->port()}});

@@ -5,7 +5,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
@@ -17,6 +16,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "test/bench/table.h"
+#include "test/support/kubeconfig.h"
 
 namespace holdfast::bench {
 namespace {
@@ -130,9 +130,7 @@ asio::awaitable<Result<std::uint16_t>> start_server(agent::lab::cluster::Childre
          co_await children.logged("apiserver", "apiserver listening", "address", deadline));
   const auto port = parse_int<std::uint16_t>(address.substr(address.rfind(':') + 1));
   if (!port) co_return fail(Errc::invalid, "no port in \"" + address + "\"");
-  std::ofstream(data / "kubeconfig")
-      << "current-context: c\ncontexts: [{name: c, context: {cluster: c}}]\n"
-      << "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:" << *port << "'}}]\n";
+  (void)test::write_kubeconfig(data / "kubeconfig", "http://127.0.0.1:" + std::to_string(*port));
   co_return *port;
 }
 

@@ -1,10 +1,10 @@
 #include "test/unit/agent/cloud/cluster.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "sync/wire/codec.h"
 #include "sync/wire/status.h"
+#include "test/support/kubeconfig.h"
 
 namespace holdfast::agent {
 namespace {
@@ -141,13 +141,10 @@ Cluster::~Cluster() {
 }
 
 CloudSettings Cluster::settings(const FaultyProxy& at) const {
-  const auto file = scratch_.path() / ("kubeconfig-" + std::to_string(at.port()));
-  std::ofstream(file) << "current-context: c\n"
-                      << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                      << "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:" << at.port()
-                      << "\"}}]\nusers: [{name: u, user: {}}]\n";
+  const std::string port = std::to_string(at.port());
   CloudSettings settings;
-  settings.kubeconfig = file.string();
+  settings.kubeconfig =
+      test::write_kubeconfig(scratch_.path() / ("kubeconfig-" + port), "http://127.0.0.1:" + port);
   settings.leader.elect = false;
   settings.endpoints.secure_port = 0;
   return settings;

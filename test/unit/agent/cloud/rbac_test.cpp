@@ -5,7 +5,6 @@
 
 #include <boost/asio/this_coro.hpp>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "agent/cloud/cloud_service.h"
@@ -17,6 +16,7 @@
 #include "sync/lifecycle/taints.h"
 #include "sync/objects/names.h"
 #include "sync/objects/request_info.h"
+#include "test/support/kubeconfig.h"
 #include "test/support/run.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
@@ -97,11 +97,7 @@ class Recorder {
     auto listener = net::Listener::open(context.get_executor(), {"127.0.0.1", 0}, nullptr).value();
     const std::string url = "http://127.0.0.1:" + std::to_string(listener->port());
     server_.listen(std::move(listener));
-    kubeconfig = (scratch_.path() / "kubeconfig").string();
-    std::ofstream(kubeconfig) << "current-context: c\n"
-                              << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                              << "clusters: [{name: c, cluster: {server: \"" << url << "\"}}]\n"
-                              << "users: [{name: u, user: {}}]\n";
+    kubeconfig = test::write_kubeconfig(scratch_.path() / "kubeconfig", url);
   }
 
   // Creates an object without recording the request. Returns its uid.

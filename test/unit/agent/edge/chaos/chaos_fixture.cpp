@@ -1,17 +1,16 @@
 #include "test/unit/agent/edge/chaos/chaos_fixture.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
-#include <fstream>
 
 #include "platform/check.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/wire/read.h"
 #include "test/support/answered.h"
+#include "test/support/edge_options.h"
+#include "test/support/kubeconfig.h"
 
 namespace holdfast::agent::chaos {
 namespace {
@@ -56,19 +55,11 @@ ChaosFixture::ChaosFixture(std::uint64_t seed) : random_(seed) {
 
   ask_cloud(http::Method::post, "/api/v1/nodes", R"({"metadata":{"name":"edge1"}})");
   for (const char* name : {"a", "b", "c"}) add_pod(name);
-  const auto file = scratch_.path() / "kubeconfig";
-  std::ofstream(file) << "current-context: c\n"
-                      << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                      << "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:"
-                      << link_->port() << "\"}}]\nusers: [{name: u, user: {}}]\n";
-  options_.node_name = "edge1";
-  options_.kubelet_grace = 0s;
-  options_.identity.kubeconfig = file.string();
+  const std::string kubeconfig = test::write_kubeconfig(
+      scratch_.path() / "kubeconfig", "http://127.0.0.1:" + std::to_string(link_->port()));
+  test::set_up(options_, "edge1", kubeconfig, scratch_.path() / "life-0");
   options_.identity.secure_listen = "";
-  options_.data_dir = (scratch_.path() / "life-0").string();
-  options_.listen = "127.0.0.1:0";
-  options_.admin_listen = "127.0.0.1:0";
-  options_.allowed_uids = {std::to_string(::getuid())};
+  options_.kubelet_grace = 0s;
   start_agent();
 }
 

@@ -1,9 +1,6 @@
 #include "test/unit/agent/edge/filters/filter_fixture.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "platform/text.h"
 #include "sync/objects/protobuf.h"
@@ -13,6 +10,8 @@
 #include "sync/wire/protobuf/list.h"
 #include "sync/wire/read.h"
 #include "test/support/answered.h"
+#include "test/support/edge_options.h"
+#include "test/support/kubeconfig.h"
 
 namespace holdfast::agent::filtered {
 namespace {
@@ -82,17 +81,9 @@ FilterFixture::FilterFixture(EdgeOptions options) : options_(std::move(options))
   tasks_ = std::make_unique<loop::Tasks>(time.executor());
   tasks_->spawn("apiserver", lab_->run());
   listen();
-  const auto file = scratch_.path() / "kubeconfig";
-  std::ofstream(file) << "current-context: c\n"
-                      << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                      << "clusters: [{name: c, cluster: {server: \"http://" << address_.at().text()
-                      << "\"}}]\nusers: [{name: u, user: {}}]\n";
-  options_.node_name = "edge-a";
-  options_.identity.kubeconfig = file.string();
-  options_.data_dir = (scratch_.path() / "data").string();
-  options_.listen = "127.0.0.1:0";
-  options_.admin_listen = "127.0.0.1:0";
-  options_.allowed_uids = {std::to_string(::getuid())};
+  const std::string kubeconfig =
+      test::write_kubeconfig(scratch_.path() / "kubeconfig", "http://" + address_.at().text());
+  test::set_up(options_, "edge-a", kubeconfig, scratch_.path() / "data");
   on_server("POST", "/api/v1/nodes",
             R"({"metadata":{"name":"edge-a","labels":{"apps.openyurt.io/nodepool":"hangzhou"}}})");
   on_server("POST", "/api/v1/namespaces", R"({"metadata":{"name":"ns"}})");

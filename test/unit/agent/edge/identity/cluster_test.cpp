@@ -9,6 +9,7 @@
 #include "platform/text.h"
 #include "platform/tls/signer.h"
 #include "test/support/fake_proxy.h"
+#include "test/support/kubeconfig.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 
@@ -269,11 +270,8 @@ TEST(Cluster, AJoinTokenIsAccessWithoutAFile) {
 TEST(Cluster, ServersTakeTheKubeconfigsPlaceAndItsCredentialsStay) {
   const test::ScratchDir dir;
   IdentityOptions options;
-  options.kubeconfig = (dir.path() / "config").string();
-  std::ofstream(options.kubeconfig)
-      << "current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"
-         "clusters: [{name: c, cluster: {server: \"https://old:1/prefix\"}}]\n"
-         "users: [{name: u, user: {token: secret}}]\n";
+  options.kubeconfig =
+      test::write_kubeconfig(dir.path() / "config", "https://old:1/prefix", "", "token: secret");
   ClusterAccess access = read_access(options).value();
   EXPECT_EQ(access.servers(), (std::vector<ServerAddress>{{{"old", 1}, "/prefix"}}));
   options.servers = {"https://new:2", "newer"};

@@ -8,6 +8,7 @@
 #include "platform/loop/tasks.h"
 #include "platform/text.h"
 #include "test/support/fake_proxy.h"
+#include "test/support/kubeconfig.h"
 #include "test/support/run.h"
 #include "test/support/scratch_dir.h"
 #include "test/unit/agent/client/caller_echo_server.h"
@@ -29,12 +30,10 @@ class NodeIdentityTest : public testing::Test {
   }
 
   void write_kubeconfig(std::uint16_t port) {
-    std::ofstream(options_.kubeconfig)
-        << "current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"
-           "clusters: [{name: c, cluster: {server: \"https://127.0.0.1:"
-        << port
-        << "\", certificate-authority-data: " << base64_encode(test::authority().certificate_pem())
-        << "}}]\nusers: [{name: u, user: {client-certificate: node.pem, client-key: node.pem}}]\n";
+    (void)test::write_kubeconfig(
+        options_.kubeconfig, "https://127.0.0.1:" + std::to_string(port),
+        "certificate-authority-data: " + base64_encode(test::authority().certificate_pem()),
+        "client-certificate: node.pem, client-key: node.pem");
   }
   Result<std::unique_ptr<NodeIdentity>> open(const asio::any_io_executor& executor) {
     return NodeIdentity::open(executor, {options_, "a", dir_.path()}, clock_, random_);

@@ -1,12 +1,11 @@
 #include "test/unit/agent/edge/replay/replay_fixture.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "sync/wire/protobuf/frames.h"
 #include "test/support/answered.h"
+#include "test/support/edge_options.h"
+#include "test/support/kubeconfig.h"
 
 namespace holdfast::agent::replay {
 namespace {
@@ -42,17 +41,9 @@ ReplayFixture::ReplayFixture(Session session)
       upstream(time.executor(), recording),
       began_(time.clock().mono()) {
   upstream.listen();
-  const auto file = scratch_.path() / "kubeconfig";
-  std::ofstream(file) << "current-context: c\n"
-                      << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                      << "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:"
-                      << upstream.port() << "\"}}]\nusers: [{name: u, user: {}}]\n";
-  options_.node_name = "edge1";
-  options_.identity.kubeconfig = file.string();
-  options_.data_dir = (scratch_.path() / "data").string();
-  options_.listen = "127.0.0.1:0";
-  options_.admin_listen = "127.0.0.1:0";
-  options_.allowed_uids = {std::to_string(::getuid())};
+  const std::string kubeconfig = test::write_kubeconfig(
+      scratch_.path() / "kubeconfig", "http://127.0.0.1:" + std::to_string(upstream.port()));
+  test::set_up(options_, "edge1", kubeconfig, scratch_.path() / "data");
   start_agent();
 }
 

@@ -136,7 +136,7 @@ TEST(LinkFaults, AnAgentThatNeverGotThroughSaysWhy) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
     UplinkFixture fixture({.tls = tls::Context::for_server(c.tls).value(),
-                           .cluster = ", certificate-authority-data: " + c.believed});
+                           .cluster = "certificate-authority-data: " + c.believed});
     fixture.time.run(10s);
     EXPECT_EQ(fixture.state(), LinkState::offline);
     EXPECT_EQ(fault_in(fixture), c.word) << fixture.reason();

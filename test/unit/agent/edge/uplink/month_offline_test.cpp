@@ -154,8 +154,8 @@ TEST(Month, WithoutTheCloudIsServedToTheLastDayAndTheReturnIsClean) {
   files.write(old_authority, {.common_name = "system:node:edge1", .ends = 5 * day});
   UplinkFixture fixture(
       {.tls = server_of(old_authority, 10 * day),
-       .user = "{client-certificate: " + files.client() + ", client-key: " + files.client() + "}",
-       .cluster = ", certificate-authority: " + files.ca()});
+       .user = "client-certificate: " + files.client() + ", client-key: " + files.client(),
+       .cluster = "certificate-authority: " + files.ca()});
   prepare(fixture);
   fixture.servers[0]->cut("black_hole");
   ASSERT_TRUE(fixture.until(LinkState::offline));

@@ -29,7 +29,7 @@ class BehindAProxy : public testing::Test {
     fixture.time.settle();
   }
 
-  UplinkFixture fixture{{.cluster = ", proxy-url: \"http://me:hunter2@127.0.0.1:3128\""}};
+  UplinkFixture fixture{{.cluster = "proxy-url: \"http://me:hunter2@127.0.0.1:3128\""}};
   std::unique_ptr<test::FakeProxy> proxy;
 };
 

@@ -151,7 +151,7 @@ TEST(Servers, ACertificateOfAnotherIsThatServersFault) {
   const test::Authority ours("ours");
   const auto tls = tls::Context::for_server(
       {.identity = ours.sign({.common_name = "server", .names = {"IP:127.0.0.2"}})});
-  UplinkFixture fixture({.tls = tls.value(), .cluster = ", insecure-skip-tls-verify: false"});
+  UplinkFixture fixture({.tls = tls.value(), .cluster = "insecure-skip-tls-verify: false"});
   fixture.time.run(10s);
   EXPECT_EQ(fixture.state(), LinkState::offline);
   EXPECT_NE(fixture.reason().find("certificate"), std::string::npos) << fixture.reason();

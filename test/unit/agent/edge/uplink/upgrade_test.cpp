@@ -27,7 +27,7 @@ UplinkFixtureOptions with_http2() {
   const test::Subject subject{.common_name = "server", .names = {"IP:127.0.0.1"}};
   auto tls = tls::Context::for_server(
       {.identity = authority.sign(subject), .protocols = {"h2", "http/1.1"}});
-  return {.tls = tls.value(), .cluster = ", certificate-authority: " + file};
+  return {.tls = tls.value(), .cluster = "certificate-authority: " + file};
 }
 
 http::Request upgrade(http::Method method, const std::string& what, http::Headers headers) {

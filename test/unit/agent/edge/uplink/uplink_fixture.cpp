@@ -1,13 +1,12 @@
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "agent/edge/admin/endpoints.h"
 #include "platform/text.h"
 #include "test/support/answered.h"
+#include "test/support/edge_options.h"
+#include "test/support/kubeconfig.h"
 
 namespace holdfast::agent::uplink {
 namespace {
@@ -22,27 +21,18 @@ UplinkFixture::UplinkFixture(const UplinkFixtureOptions& fixture) {
   // Certificates are valid now, so set the virtual wall clock to the real time.
   if (fixture.tls) time.clock().jump_wall(SystemClock().wall() - time.clock().wall());
   const std::string scheme = fixture.tls ? "https://" : "http://";
+  const std::string kubeconfig = test::write_kubeconfig(
+      scratch_.path() / "kubeconfig", scheme + "127.0.0.1:1", fixture.cluster, fixture.user);
+  test::set_up(options, "edge1", kubeconfig, scratch_.path() / "data");
+  options.identity.secure_listen = "";
   for (std::size_t i = 0; i < fixture.servers; ++i) {
     servers.push_back(
         std::make_unique<FakeApiServer>(time.executor(), cloud, time.clock(), i, fixture.tls));
     options.identity.servers.push_back(scheme + "127.0.0.1:" + std::to_string(servers[i]->port()));
   }
-  const auto file = scratch_.path() / "kubeconfig";
-  std::ofstream(file) << "current-context: c\n"
-                      << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                      << "clusters: [{name: c, cluster: {server: \"" << scheme << "127.0.0.1:1\""
-                      << fixture.cluster << "}}]\nusers: [{name: u, user: " << fixture.user
-                      << "}]\n";
   cloud.put("/api/v1/nodes", "edge1");
-  options.node_name = "edge1";
   options.kubelet_grace = 0s;  // there is no kubelet
-  options.identity.kubeconfig = file.string();
-  options.identity.secure_listen = "";
-  options.data_dir = (scratch_.path() / "data").string();
-  options.listen = "127.0.0.1:0";
-  options.admin_listen = "127.0.0.1:0";
   options.cache_agents = {"kubelet", "kube-proxy"};
-  options.allowed_uids = {std::to_string(::getuid())};
   fixture.set(options);
   EXPECT_TRUE(check(options)) << check(options).error().what;
   start();

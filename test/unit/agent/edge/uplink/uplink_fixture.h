@@ -17,8 +17,8 @@ namespace holdfast::agent::uplink {
 struct UplinkFixtureOptions {
   std::size_t servers = 1;
   std::shared_ptr<const tls::Context> tls = {};  // of the servers; null: plain HTTP
-  std::string user = "{}";                       // the user of the kubeconfig, as YAML
-  std::string cluster = "";                      // more members of its cluster: ", key: value"
+  std::string user = "";                         // members of the kubeconfig's user, as YAML
+  std::string cluster = "";                      // further members of its cluster, as YAML
   std::function<void(EdgeOptions&)> set = [](EdgeOptions&) {};
 };
 

@@ -5,11 +5,9 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +19,8 @@
 #include "platform/loop/tasks.h"
 #include "platform/text.h"
 #include "sync/wire/read.h"
+#include "test/support/edge_options.h"
+#include "test/support/kubeconfig.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/version_rows.h"
 #include "test/support/virtual_time.h"
@@ -115,20 +115,12 @@ class VersionsTest : public ::testing::Test {
   }
 
   void start() {
-    const auto file = scratch_.path() / "kubeconfig";
-    std::ofstream(file) << "current-context: c\n"
-                        << "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                        << "clusters: [{name: c, cluster: {server: \"http://" << at_.text()
-                        << "\"}}]\nusers: [{name: u, user: {}}]\n";
-    options_.node_name = "edge1";
-    options_.kubelet_grace = 0s;  // there is no kubelet
-    options_.identity.kubeconfig = file.string();
+    const std::string kubeconfig =
+        test::write_kubeconfig(scratch_.path() / "kubeconfig", "http://" + at_.text());
+    test::set_up(options_, "edge1", kubeconfig, scratch_.path() / "data");
     options_.identity.secure_listen = "";
-    options_.data_dir = (scratch_.path() / "data").string();
-    options_.listen = "127.0.0.1:0";
-    options_.admin_listen = "127.0.0.1:0";
+    options_.kubelet_grace = 0s;  // there is no kubelet
     options_.cache_agents = {"kubelet"};
-    options_.allowed_uids = {std::to_string(::getuid())};
     edge_ = Edge::make(time_.executor(), options_, time_.clock()).value();
     EXPECT_TRUE(edge_->start());
     local_ = std::make_unique<http::Client>(
