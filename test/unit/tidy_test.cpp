@@ -325,6 +325,36 @@ TEST(Tidy, EveryFolderSaysWhatItIs) {
   }
 }
 
+// What is awaited from position `at` on, up to the end of the statement.
+std::string_view awaited(std::string_view text, std::size_t at) {
+  int depth = 0;
+  for (std::size_t i = at; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' || c == '{' || c == '[') ++depth;
+    if (c == ')' || c == '}' || c == ']') --depth;
+    if (depth < 0 || (depth == 0 && c == ';')) return text.substr(at, i - at);
+  }
+  return text.substr(at);
+}
+
+// GCC 12 copies such a temporary object into the coroutine's frame byte by byte and destroys it
+// twice, so that a short string in it frees memory that was never allocated.
+TEST(Tidy, NoAggregateIsMadeInACoAwait) {
+  std::vector<std::string> folders = product;
+  folders.emplace_back("test");
+  for (const SourceFile& file : source_files(folders)) {
+    if (file.name == "test/unit/tidy_test.cpp") continue;
+    std::string text;
+    for (const std::string& line : file.lines) text += line + "\n";
+    std::size_t at = text.find("co_await ");
+    for (; at != std::string::npos; at = text.find("co_await ", at + 1)) {
+      const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');
+      EXPECT_EQ(awaited(text, at).find("{."), std::string_view::npos)
+          << file.name << ":" << line << ": give the object a name before the co_await";
+    }
+  }
+}
+
 // Two types with the same name in one namespace violate the one-definition rule: they link without
 // a warning and crash.
 TEST(Tidy, ATypesNameIsItsOwn) {

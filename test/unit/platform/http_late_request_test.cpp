@@ -12,7 +12,8 @@ namespace holdfast::http {
 namespace {
 
 asio::awaitable<void> asking_slowly(Client& client, std::string& told) {
-  const auto answer = co_await client.send({.target = "/slow"}, MonoTime::max());
+  Request request{.target = "/slow"};
+  const auto answer = co_await client.send(std::move(request), MonoTime::max());
   told = answer ? "answered" : to_string(answer.error().code);
 }
 
@@ -121,7 +122,8 @@ TEST(GivingUp, OnAWorkingLinkKeepsTheSharedConnection) {
       tasks.cancel();
       co_await loop::wait_for(10s);
       EXPECT_EQ(told, "");
-      const auto next = co_await client.send({.target = "/next"}, now(context) + 1s);
+      Request request{.target = "/next"};
+      const auto next = co_await client.send(std::move(request), now(context) + 1s);
       EXPECT_EQ(next ? next->status : 0, 200);
     }
     EXPECT_EQ(client.traffic().connections, 1u);
