@@ -127,6 +127,7 @@ asio::awaitable<Outcome> ApiWriter::perform_one(lifecycle::UpdateNodeStatus effe
   if (!written) {
     log_warn("node status not written", {{"node", effect.node}, {"error", written.error()}});
     outcome.error = written.error().code;
+    if (outcome.error != Errc::conflict) co_return outcome;
     written = co_await node(read_node(effect.node, true));
   }
   if (written) outcome.node = lifecycle::facts_of(*written, options_);

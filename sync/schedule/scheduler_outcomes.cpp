@@ -129,13 +129,9 @@ void Scheduler::take_steps(OngoingPreemptionAt ongoing, const Preparation::Steps
     } else if (const auto* event = std::get_if<RecordEvent>(&step.action)) {
       record(*event);
     } else if (const auto* wake = std::get_if<ActivatePod>(&step.action)) {
-      // Upstream tries the pod again at once, also after a write that the API server refuses, as
-      // often as its limit of requests permits.
-      if (ongoing->machine.errors().empty()) {
-        state_.queue().activate(now_.mono, wake->uid);
-      } else {
-        state_.queue().retry(now_.mono, wake->uid);
-      }
+      // Upstream tries the pod again at once, as often as its limit of requests permits: also if
+      // the API server refuses a write, or if the victims are gone and the watch still shows them.
+      state_.queue().retry(now_.mono, wake->uid);
     }
   }
   if (!ongoing->machine.finished()) return;

@@ -12,6 +12,7 @@ namespace {
 const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 const std::string pods = "/api/v1/namespaces/default/pods";
 const std::string strategic = "application/strategic-merge-patch+json";
+const std::string watching = " (watch)";  // in FaultyProxy::asked
 const std::string merge = "application/merge-patch+json";
 
 std::string ready_status(const std::string& time) {
@@ -88,15 +89,26 @@ void FaultyProxy::set(test::VirtualTime& time, State state) {
   }
 }
 
+void FaultyProxy::refuse(std::string request, int status) {
+  refused_ = std::move(request);
+  refusal_ = status;
+  changed_.notify_all();
+}
+
 asio::awaitable<http::Response> FaultyProxy::answer(const http::Request& request) {
   const bool watch = request.target.find("watch=true") != std::string::npos;
   asked.push_back(std::string(http::to_string(request.method)) + " " + std::string(request.path()) +
-                  (watch ? " (watch)" : ""));
+                  (watch ? watching : ""));
   while (state_ == State::black_hole) co_await changed_.wait();
   if (state_ == State::overloaded) co_return http::Response{.status = 429, .body = "busy"};
-  if (!forbidden.empty() && asked.back().starts_with(forbidden)) {
-    const auto refused = sync::wire::status::forbidden(
+  const std::string text = asked.back();
+  const auto is_refused = [this, &text] { return text == refused_ || text == refused_ + watching; };
+  while (is_refused() && refusal_ == 0) co_await changed_.wait();
+  if (is_refused()) {
+    auto refused = sync::wire::status::forbidden(
         {"", "things"}, "", R"(User "holdfast" cannot do this with resource "things")");
+    refused.code = refusal_;
+    if (refusal_ != 403) refused.reason.clear();
     co_return http::Response{.status = refused.code,
                              .headers = {{"Content-Type", "application/json"}},
                              .body = refused.body()};

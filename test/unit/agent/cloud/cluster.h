@@ -41,8 +41,9 @@ class FaultyProxy {
   // this off.
   std::pair<std::string, std::string> spoil;
 
-  // Requests whose text as in `asked` begins so are refused with 403; "": none.
-  std::string forbidden;
+  // From now on only requests whose text in `asked` is `request`, also their watches, get `status`,
+  // or no answer if that is 0. "": none do.
+  void refuse(std::string request, int status = 403);
 
   // The requests in order, without their queries: "PATCH /api/v1/nodes/a". Watches end with
   // " (watch)".
@@ -57,6 +58,8 @@ class FaultyProxy {
   lab::ApiServer& api_;
   loop::Event changed_;
   State state_ = State::open;
+  std::string refused_;
+  int refusal_ = 0;
   net::ReservedAddress address_;
   std::unique_ptr<http::Server> server_;
 };

@@ -57,23 +57,30 @@ TEST(Preempting, TheRightVictimsGoAndTheProtectedOneStays) {
   }
 }
 
-// A scheduler without the rights that a preemption needs tries again after the pod's back-off.
+// A scheduler without the rights that a preemption needs, or whose watch still shows victims that
+// are gone, tries again after the pod's back-off.
 TEST(Preempting, ARefusedWriteIsNotAFlood) {
-  for (const std::string forbidden : {"DELETE /api/v1/namespaces/default/pods/low",
-                                      "PATCH /api/v1/namespaces/default/pods/low"}) {
-    SCOPED_TRACE(forbidden);
+  const std::string low = "/api/v1/namespaces/default/pods/low";
+  const std::pair<std::string, int> rows[] = {{"DELETE " + low, 403},
+                                              {"DELETE " + low, 404},
+                                              {"DELETE " + low, 409},
+                                              {"PATCH " + low + "/status", 403},
+                                              {"PATCH " + low + "/status", 404},
+                                              {"PATCH " + low + "/status", 409}};
+  for (const auto& [forbidden, status] : rows) {
+    SCOPED_TRACE(forbidden + " " + std::to_string(status));
     SchedulerFixture fixture;
     fixture.add_node("a", "1");
     fixture.start();
     fixture.add_pod("low", "1");
     ASSERT_TRUE(fixture.until([&] { return fixture.is_bound("low"); }));
     fixture.run_pod("low");
-    fixture.cluster.proxy.forbidden = forbidden;
+    fixture.cluster.proxy.refuse(forbidden, status);
     fixture.add_pod("vip", "1", high);
     fixture.cluster.time.run(30s);
     EXPECT_GE(fixture.asked(forbidden), 2U);
     EXPECT_LE(fixture.asked(forbidden), 8U) << "after 1, 2, 4, 8, 10 s";
-    fixture.cluster.proxy.forbidden.clear();
+    fixture.cluster.proxy.refuse("");
     ASSERT_TRUE(fixture.until([&] { return fixture.cluster.is_terminating("low"); }));
     fixture.finish_deleted();
     EXPECT_TRUE(fixture.until([&] { return fixture.is_bound("vip"); }));

@@ -255,7 +255,7 @@ TEST(Scheduling, IsReadyOnceEverythingIsReceived) {
 
 TEST(Scheduling, ARefusedListIsNamedWithItsReason) {
   SchedulerFixture fixture;
-  fixture.cluster.proxy.forbidden = "GET /apis/policy/v1/poddisruptionbudgets";
+  fixture.cluster.proxy.refuse("GET /apis/policy/v1/poddisruptionbudgets");
   fixture.start();
   fixture.cluster.time.run(10s);
   const http::Request request{.target = "/readyz"};

@@ -211,7 +211,7 @@ TEST(Volumes, WithoutPermissionPodsWithClaimsWaitAndSayWhy) {
   add_volume(fixture, "");
   add_claim(fixture, "wait");
   bind_claim(fixture);
-  fixture.cluster.proxy.forbidden = "GET /apis/storage.k8s.io/v1/csinodes";
+  fixture.cluster.proxy.refuse("GET /apis/storage.k8s.io/v1/csinodes");
   fixture.start();
   fixture.add_pod("p", "1", with_claim);
   fixture.add_pod("plain", "1");
@@ -223,7 +223,7 @@ TEST(Volumes, WithoutPermissionPodsWithClaimsWaitAndSayWhy) {
       << condition;
   fixture.cluster.time.run(30s);
   EXPECT_FALSE(fixture.is_bound("p"));
-  fixture.cluster.proxy.forbidden = "";
+  fixture.cluster.proxy.refuse("");
   EXPECT_TRUE(fixture.until([&] { return fixture.is_bound("p"); }));
 }
 
