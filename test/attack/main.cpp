@@ -43,7 +43,8 @@ int run_relay(int argc, char** argv) {
 
 // The programs that the attacks start.
 int check_programs() {
-  for (const char* const name : {"holdfast-cloud", "holdfast-edge", "holdfast-lab"}) {
+  for (const char* const name :
+       {"holdfast-cloud", "holdfast-edge", "holdfast-lab", "holdfast-node"}) {
     const std::filesystem::path program = std::filesystem::path(bin_dir()) / name;
     std::error_code ec;
     if (!std::filesystem::is_regular_file(program, ec)) {

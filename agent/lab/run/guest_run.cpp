@@ -21,6 +21,7 @@ bool is_on_control_plane(const Action& action) {
   if (const auto* cut = std::get_if<Cut>(&action)) return cut->target == "cloud";
   if (const auto* heal = std::get_if<Heal>(&action)) return heal->target == "cloud";
   if (const auto* flap = std::get_if<Flap>(&action)) return flap->target == "cloud";
+  if (const auto* degrade = std::get_if<Degrade>(&action)) return degrade->target == "cloud";
   return std::holds_alternative<ApiServerFault>(action);
 }
 

@@ -69,7 +69,11 @@ TEST(LabGuestScenario, RefusesWhatIsNotTheRuns) {
   const std::vector<Case> cases = {
       {Cut{.target = "a"}, ""},
       {Kill{.process = Process::edge, .target = "a"}, ""},
+      {Degrade{.target = "a", .link = {}}, ""},
       {Cut{.target = "cloud"}, "s.yaml:4: cloud: link cut" + why},
+      {Heal{.target = "cloud"}, "s.yaml:4: cloud: link healed" + why},
+      {Flap{.target = "cloud"}, "s.yaml:4: cloud: link flaps" + why},
+      {Degrade{.target = "cloud", .link = {.name = "4g"}}, "s.yaml:4: cloud: link is 4g" + why},
       {Kill{.process = Process::cloud, .target = {}}, "s.yaml:4: holdfast-cloud killed" + why},
       {Pause{.process = Process::api_server, .target = {}}, "s.yaml:4: API server paused" + why},
       {ApiServerFault{}, "s.yaml:4: API server: answers 503" + why}};
