@@ -2,9 +2,10 @@
 //
 // A taint patch that conflicts is retried here on the node's current taints, because the decision
 // stays the same. A status write that conflicts is not retried: the outcome has the current node,
-// and the rules decide again; after other failures they do so in their next pass. Before a node is marked Unknown its Lease is read from the API
-// server, because the watch of the Leases may have stalled; before an effect that cannot be undone
-// the Node is (lifecycle::condition_of()). Threading: the loop's thread only.
+// and the rules decide again; after other failures they do so in their next pass. Before a node is
+// marked Unknown its Lease is read from the API server, because the watch of the Leases may have
+// stalled; before an effect that cannot be undone the Node is (lifecycle::condition_of()).
+// Threading: the loop's thread only.
 
 #pragma once
 
