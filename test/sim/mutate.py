@@ -3,6 +3,7 @@
 
     mutate.py [NAME...]             test/sim/mutations: random scenarios for at most five minutes each
     mutate.py --upstream [NAME...]  test/sim/upstream: bugs of Kubernetes, OpenYurt and KubeEdge, 60 seconds each
+    mutate.py --check               only says which patches of the two do not fit the tree; builds nothing
 
 A bug is a patch for this tree. It is applied to a copy in build/mutations, never to the tree itself. Next to a patch
 NAME.patch there may be a scenario NAME.yaml: then that is played instead of random ones. The first run, `control`, has
@@ -174,6 +175,18 @@ def chosen(folder, names):
     return [patch for patch in patches if not names or patch.stem in names]
 
 
+def check_all():
+    """Returns the number of patches that do not fit the tree, and names them."""
+    misfits = 0
+    for patch in sorted(ROOT.glob("test/sim/*/*.patch")):
+        done = run(["git", "apply", "--check", patch], cwd=ROOT)
+        if done.returncode == 0:
+            continue
+        misfits += 1
+        print(f"{patch.relative_to(ROOT)} does not apply: change it as the code has changed\n{done.stdout}")
+    return misfits
+
+
 def run_all(arguments):
     folder = ROOT / "test" / "sim" / ("upstream" if arguments.upstream else "mutations")
     seconds = 60 if arguments.upstream else 300
@@ -201,7 +214,10 @@ def main():
     parser.add_argument("--upstream", action="store_true", help="the bugs of other projects")
     parser.add_argument("--without-control", action="store_true", help="do not search without a bug first")
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the table as JSON, too")
+    parser.add_argument("--check", action="store_true", help="only say which patches do not fit the tree")
     arguments = parser.parse_args()
+    if arguments.check:
+        return 1 if check_all() else 0
     rows = run_all(arguments)
     print()
     print_table(rows)
