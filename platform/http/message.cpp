@@ -56,6 +56,13 @@ void Headers::remove(std::string_view name) {
                 [name](const Header& header) { return equals_ignoring_case(header.name, name); });
 }
 
+void Response::join_pieces() {
+  if (!pieces) return;
+  body.reserve(pieces->size());
+  for (std::string piece = pieces->next(); !piece.empty(); piece = pieces->next()) body += piece;
+  pieces.reset();
+}
+
 std::string_view Request::path() const {
   return std::string_view(target).substr(0, target.find('?'));
 }

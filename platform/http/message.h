@@ -69,6 +69,17 @@ class BodyStream {
   virtual void cancel() = 0;
 };
 
+// A large body of known size that is produced piece by piece when it is sent, so that it is never
+// whole in memory.
+class BodyPieces {
+ public:
+  virtual ~BodyPieces() = default;
+  // The size in bytes of all pieces together, also of those that were returned.
+  [[nodiscard]] virtual std::size_t size() const = 0;
+  // The next piece; "" after the last one.
+  [[nodiscard]] virtual std::string next() = 0;
+};
+
 struct Request {
   Method method = Method::get;
   std::string target = {};  // origin-form as on the wire: "/api/v1/pods?watch=true"
@@ -92,12 +103,19 @@ struct Response {
   int status = 200;
   Headers headers = {};
   std::string body = {};
+  // If set, the body instead of `body`. A server sends it with its size.
+  std::shared_ptr<BodyPieces> pieces = {};
   // If set, the body instead of `body`. A server sends it chunked as pieces arrive.
   std::shared_ptr<BodyStream> stream = {};
   // The compressed size so far of a body or stream that arrived compressed (see inflate.h).
   std::shared_ptr<std::size_t> wire_bytes = {};
   // With status 101: the connection after the response, for both directions.
   std::shared_ptr<net::Connection> tunnel = {};
+
+  // The size in bytes of `body` or `pieces`.
+  [[nodiscard]] std::size_t body_size() const { return pieces ? pieces->size() : body.size(); }
+  // Turns `pieces`, if set, into `body`.
+  void join_pieces();
 };
 
 // Handles one request. It never throws: an error is a Response, too. The request outlives the

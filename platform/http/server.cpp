@@ -57,6 +57,7 @@ struct Server::Shared : std::enable_shared_from_this<Shared> {
                                RequestReader& reader);
   asio::awaitable<void> send_tunnel(Session& session, Response response, std::string early);
   asio::awaitable<bool> send_stream(Session& session, Response response);
+  asio::awaitable<bool> send_pieces(Session& session, BodyPieces& pieces);
   asio::awaitable<bool> send(Session& session, std::string bytes);
 
   ServerLimits limits;
@@ -283,7 +284,7 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
     co_return false;
   }
   if (response.stream) co_return co_await send_stream(session, std::move(response));
-  if (!session.share->take_answer(response.body.size(), session.share->bytes())) {
+  if (!session.share->take_answer(response.body_size(), session.share->bytes())) {
     ++refusals.memory;
     response = service.problem(503, "too many bytes of answers are being sent already");
   }
@@ -296,7 +297,18 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
   if (with_body && !apart) bytes += response.body;
   bool sent = co_await send(session, std::move(bytes));
   if (sent && apart) sent = co_await send(session, std::move(response.body));
+  if (sent && with_body && response.pieces) sent = co_await send_pieces(session, *response.pieces);
   co_return sent && !last;
+}
+
+asio::awaitable<bool> Server::Shared::send_pieces(Session& session, BodyPieces& pieces) {
+  session.connection->expires_at(clock.mono() + limits.send);
+  for (;;) {
+    const std::string piece = pieces.next();
+    if (piece.empty()) co_return true;
+    const Status sent = co_await session.connection->write(piece);
+    if (!sent) co_return false;
+  }
 }
 
 // `early`: bytes that the client sent before the response.

@@ -77,7 +77,7 @@ std::string response_head(const Response& response, Framing framing, bool keep_a
   out.append(reason_phrase(response.status)).append("\r\n");
   put_headers(out, response.headers);
   if (framing == Framing::length) {
-    put_line(out, "Content-Length", std::to_string(response.body.size()));
+    put_line(out, "Content-Length", std::to_string(response.body_size()));
   }
   if (framing == Framing::chunked) put_line(out, "Transfer-Encoding", "chunked");
   if (!keep_alive && !response.headers.has("connection")) put_line(out, "Connection", "close");

@@ -23,14 +23,6 @@ namespace {
 
 constexpr std::string_view end_annotation = "k8s.io/initial-events-end";
 
-wire::ListHead head_of(const wire::ScopeKind& kind, const ListPart& part) {
-  return {.kind = kind.kind + "List",
-          .api_version = kind.api_version,
-          .resource_version = std::to_string(part.version),
-          .continue_token = part.continue_token,
-          .remaining_item_count = part.remaining_item_count};
-}
-
 wire::WatchEvent::Type wire_type(EventType type) {
   switch (type) {
     case EventType::added:
@@ -118,20 +110,6 @@ Result<std::string> in_encoding(const wire::ScopeKind& kind, std::string cached)
 std::string object_body(const wire::ScopeKind& kind, std::string_view cached) {
   if (kind.encoding == wire::Encoding::protobuf) return std::string(cached);
   return wire::standalone(cached, kind.kind, kind.api_version) + "\n";
-}
-
-std::string list_body(const wire::ScopeKind& kind, const ListPart& part,
-                      std::span<const std::string_view> cached) {
-  const wire::ListHead head = head_of(kind, part);
-  if (kind.encoding == wire::Encoding::json) return wire::join_list(head, cached) + "\n";
-  std::vector<std::string_view> items;
-  items.reserve(cached.size());
-  for (const std::string_view object : cached) {
-    const auto envelope = wire::open_envelope(object);
-    CHECK(envelope);  // It was parsed when it was received.
-    items.push_back(envelope->raw);
-  }
-  return wire::join_protobuf_list(head, items);
 }
 
 std::string_view to_string(EventType type) { return wire::to_string(wire_type(type)); }

@@ -8,8 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,15 +31,6 @@ namespace holdfast::sync::watch {
 // Bodies of answers in the form that an API server writes. `cached` objects must have the encoding
 // of `kind`.
 [[nodiscard]] std::string object_body(const wire::ScopeKind& kind, std::string_view cached);
-
-// The list metadata of one page.
-struct ListPart {
-  objects::Version version = 0;
-  std::string continue_token = {};  // "" on the last page
-  std::optional<std::int64_t> remaining_item_count = {};
-};
-[[nodiscard]] std::string list_body(const wire::ScopeKind& kind, const ListPart& part,
-                                    std::span<const std::string_view> cached);
 
 enum class EventType : std::uint8_t { added, modified, deleted };
 

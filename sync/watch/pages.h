@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sync/watch/cached_form.h"
+#include "sync/watch/list_body.h"
 #include "sync/watch/watch_cache.h"
 
 namespace holdfast::sync::watch {

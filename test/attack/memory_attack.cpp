@@ -216,12 +216,14 @@ TEST_F(HostileAnswers, EndlessListsAndWatchesToTheEdgeAreCutOff) {
 }
 
 // A list of large objects, slightly smaller than the largest that the agent accepts.
-std::string large_list() {
+std::string large_list(char filling) {
   std::string items;
   for (int number = 0; items.size() < (7UL << 20); ++number) {
     items.append(items.empty() ? "" : ",").append(R"({"metadata":{"name":"n)");
     items.append(std::to_string(number)).append(R"(","namespace":"a","uid":"u",)");
-    items.append(R"("resourceVersion":"9"},"data":{"a":")").append(100'000, 'x').append(R"("}})");
+    items.append(R"("resourceVersion":"9"},"data":{"a":")")
+        .append(100'000, filling)
+        .append(R"("}})");
   }
   return R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},)"
          R"("items":[)" +
@@ -235,19 +237,24 @@ void read_away(const Socket& socket, Duration limit) {
   }
 }
 
+// Answers each list of a namespace called "large..." with a list of that size.
+HostileServer::Script large_lists(char filling) {
+  return [list = large_list(filling)](const std::string& head, const Socket& to) {
+    const std::string line = request_line(head);
+    if (line.find("/namespaces/large") == std::string::npos) return Then::pass_on;
+    const bool watch = line.find("watch=") != std::string::npos;
+    (void)to.send(answer_text(watch ? 500 : 200, watch ? "{}" : list, "Audit-Id: 1\r\n"));
+    return Then::close;
+  };
+}
+
 // Many lists of that size, and local clients that request them and never read the answers.
 TEST_F(HostileAnswers, ListsThatJustFitFillTheCacheAndNotTheMachine) {
   ASSERT_NO_FATAL_FAILURE(start_lab());
   HostileServer& server = take_over();
   ASSERT_NO_FATAL_FAILURE(start_edge());
   ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
-  server.play([list = large_list()](const std::string& head, const Socket& to) {
-    const std::string line = request_line(head);
-    if (line.find("/namespaces/large") == std::string::npos) return Then::pass_on;
-    const bool watch = line.find("watch=") != std::string::npos;
-    (void)to.send(answer_text(watch ? 500 : 200, watch ? "{}" : list, "Audit-Id: 1\r\n"));
-    return Then::close;
-  });
+  server.play(large_lists('x'));
   std::vector<Socket> lazy;
   for (int round = 0; round < 3; ++round) {
     std::vector<std::thread> readers;
@@ -268,6 +275,41 @@ TEST_F(HostileAnswers, ListsThatJustFitFillTheCacheAndNotTheMachine) {
   EXPECT_TRUE(edge->running());
   (void)expect_within(*edge, "holdfast-edge", edge_budget, "lists that just fit");
   lazy.clear();
+  expect_root_is_served();
+}
+
+// A page that is not the last one leaves a snapshot of its list behind, which still exists when the
+// cloud is back and sends other lists.
+TEST_F(HostileAnswers, SnapshotsOfListsReadInPagesAreBounded) {
+  ASSERT_NO_FATAL_FAILURE(start_lab());
+  HostileServer& server = take_over();
+  ASSERT_NO_FATAL_FAILURE(start_edge());
+  ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
+  const auto path_of = [](int number) {
+    return "/api/v1/namespaces/large" + std::to_string(number) + "/configmaps";
+  };
+  const auto shows = [this, &path_of](char filling) {
+    int shown = 0;
+    for (int number = 0; number < 3; ++number) {
+      const Answer list =
+          ask(edge_port, {.target = path_of(number) + "?resourceVersion=0", .limit = 4s});
+      shown += list.has(std::string(100, filling)) ? 1 : 0;
+    }
+    return shown == 3;
+  };
+  server.play(large_lists('x'));
+  EXPECT_TRUE(eventually(10s, [&shows] { return shows('x'); }));
+  server.cut();
+  EXPECT_TRUE(wait_for_link("offline", 20s));
+  for (int number = 0; number < 3; ++number) {
+    const Answer page = ask(edge_port, {.target = path_of(number) + "?limit=1"});
+    EXPECT_TRUE(page.has("\"continue\":")) << page.head << page.body.substr(0, 300);
+  }
+  server.play(large_lists('y'));
+  server.mend();
+  EXPECT_TRUE(wait_for_link("connected", 30s));
+  EXPECT_TRUE(eventually(20s, [&shows] { return shows('y'); }));
+  (void)expect_within(*edge, "holdfast-edge", edge_budget, "lists read in pages");
   expect_root_is_served();
 }
 

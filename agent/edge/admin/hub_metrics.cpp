@@ -113,7 +113,7 @@ std::shared_ptr<HubMetrics::InFlightRequest> HubMetrics::begin(
 }
 
 void HubMetrics::answer(std::shared_ptr<InFlightRequest> flight, http::Response& response) {
-  if (!response.body.empty()) flight->add(response.body.size());
+  if (response.body_size() > 0) flight->add(response.body_size());
   if (!response.stream) return;
   response.stream = std::make_shared<CountedStream<InFlightRequest>>(std::move(response.stream),
                                                                      std::move(flight));

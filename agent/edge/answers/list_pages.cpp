@@ -23,11 +23,24 @@ sync::watch::ListPage ListPages::first(const LocalScope& scope, std::size_t limi
       sync::watch::cut_page(cache.objects(), cache.version(), {id, after}, limit, counts);
   if (page.part.continue_token.empty()) return page;
   // A snapshot is only kept if there is a next page: most lists end with their first page.
-  if (snapshots_.size() >= limits_.moments) snapshots_.pop_front();
-  snapshots_.push_back({id, scope.key(), cache.version(),
+  make_room(cache.object_bytes());
+  snapshots_.push_back({id, scope.key(), cache.version(), cache.object_bytes(),
                         std::make_shared<const sync::watch::WatchCache::Objects>(cache.objects()),
                         clock_.mono() + limits_.lifetime});
   return page;
+}
+
+void ListPages::drop_expired() {
+  std::erase_if(snapshots_,
+                [now = clock_.mono()](const Snapshot& moment) { return moment.until <= now; });
+}
+
+void ListPages::make_room(std::size_t bytes) {
+  for (const Snapshot& kept : snapshots_) bytes += kept.bytes;
+  while (!snapshots_.empty() && (snapshots_.size() >= limits_.moments || bytes > limits_.bytes)) {
+    bytes -= snapshots_.front().bytes;
+    snapshots_.pop_front();
+  }
 }
 
 Result<sync::watch::ListPage> ListPages::next(const LocalScope& scope,
@@ -37,8 +50,7 @@ Result<sync::watch::ListPage> ListPages::next(const LocalScope& scope,
     const std::size_t all = std::max<std::size_t>(1, scope.cache().objects().size());
     return first(scope, limit == 0 ? all : limit, token.after);
   }
-  std::erase_if(snapshots_,
-                [now = clock_.mono()](const Snapshot& moment) { return moment.until <= now; });
+  drop_expired();
   const auto found =
       std::find_if(snapshots_.begin(), snapshots_.end(), [&token, &scope](const Snapshot& moment) {
         return moment.id == token.snapshot && moment.scope == scope.key();

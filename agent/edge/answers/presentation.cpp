@@ -135,6 +135,7 @@ http::Response Presentation::print(const RoutedRequest& request, sync::wire::For
         std::make_shared<PrintedStream>(std::move(response.stream), std::move(printer), clock_);
     return response;
   }
+  response.join_pieces();
   auto printed = printer.print(response.body, clock_.wall());
   if (!printed) return to_response(sync::wire::status::internal_error(printed.error().what));
   response.body = *std::move(printed);

@@ -47,6 +47,7 @@ ReadHandler::ReadHandler(const EdgeOptions& options, Scopes& scopes, ScopeReflec
 asio::awaitable<RoutedAnswer> ReadHandler::serve(const RoutedRequest& request,
                                                  const FilterRequest& call) {
   RoutedAnswer answer;
+  pages_.drop_expired();
   const auto encoding = request.inner_accept.encoding().value_or(sync::wire::Encoding::json);
   CacheQuery query = query_of(request, encoding);
   query.began = clock_.mono();

@@ -6,6 +6,7 @@
 #include "agent/edge/answers/read_handler.h"
 #include "agent/edge/forward/unavailable.h"
 #include "sync/objects/list_options.h"
+#include "sync/watch/list_body.h"
 
 namespace holdfast::agent {
 namespace {
@@ -16,12 +17,26 @@ http::Response answer(sync::wire::Encoding encoding, std::string body) {
   return response;
 }
 
-http::Response page_answer(const CacheQuery& query, const sync::watch::ListPage& page) {
-  std::vector<std::string_view> items;
-  items.reserve(page.items.size());
-  for (const sync::watch::Bytes& item : page.items) items.emplace_back(*item);
-  const sync::wire::ScopeKind& kind = query.scope->cache().kind();
-  return answer(kind.encoding, sync::watch::list_body(kind, page.part, items));
+// A list that shares the objects' bytes with the cache while it is sent.
+class CachedList final : public http::BodyPieces {
+ public:
+  explicit CachedList(sync::watch::ListBody body) : body_(std::move(body)) {}
+  [[nodiscard]] std::size_t size() const override { return body_.size(); }
+  [[nodiscard]] std::string next() override { return body_.next(); }
+
+ private:
+  sync::watch::ListBody body_;
+};
+
+// Smaller lists are sent in one piece.
+constexpr std::size_t large_list = 256UL * 1024;
+
+http::Response list_answer(const sync::wire::ScopeKind& kind, sync::watch::ListPage page) {
+  sync::watch::ListBody body(kind, page.part, std::move(page.items));
+  if (body.size() < large_list) return answer(kind.encoding, body.rest());
+  http::Response response = answer(kind.encoding, {});
+  response.pieces = std::make_shared<CachedList>(std::move(body));
+  return response;
 }
 
 constexpr std::int64_t watch_seconds_max = std::numeric_limits<std::int32_t>::max();
@@ -68,20 +83,19 @@ http::Response ReadHandler::list_from(const CacheQuery& query) {
     const auto token = sync::watch::parse_page_token(options.continue_token);
     // Of an API server's token only that server has the snapshot.
     if (!token) return to_response(sync::wire::status::expired_token(""));
-    const auto page = pages_.next(*query.scope, *token, limit);
-    if (page) return page_answer(query, *page);
+    auto page = pages_.next(*query.scope, *token, limit);
+    if (page) return list_answer(cache.kind(), *std::move(page));
     return to_response(
         sync::wire::status::expired_token(sync::watch::encode_page_token({0, token->after})));
   }
   // Like an API server, ignores the limit for resourceVersion=0.
   if (limit > 0 && options.resource_version != "0") {
-    return page_answer(query, pages_.first(*query.scope, limit));
+    return list_answer(cache.kind(), pages_.first(*query.scope, limit));
   }
-  std::vector<std::string_view> items;
-  items.reserve(cache.objects().size());
-  for (const auto& [key, object] : cache.objects()) items.emplace_back(*object.bytes);
-  return answer(cache.kind().encoding,
-                sync::watch::list_body(cache.kind(), {.version = cache.version()}, items));
+  sync::watch::ListPage all{.part = {.version = cache.version()}};
+  all.items.reserve(cache.objects().size());
+  for (const auto& [key, object] : cache.objects()) all.items.push_back(object.bytes);
+  return list_answer(cache.kind(), std::move(all));
 }
 
 http::Response ReadHandler::get_from(const CacheQuery& query) const {

@@ -172,6 +172,7 @@ http::Response AnswerFilters::unavailable_before(Need need, std::string_view res
 asio::awaitable<http::Response> AnswerFilters::filter_response(const FilterRequest& call,
                                                                http::Response response) {
   if (response.stream && view(call)) response.stream = filtered_stream(*this, call, response);
+  if (view(call)) response.join_pieces();
   const MonoTime until = deadline();
   const bool good = response.status >= 200 && response.status < 300;
   // Each round may find that more knowledge is missing, and waits for it.

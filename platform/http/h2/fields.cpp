@@ -70,7 +70,7 @@ Headers response_fields(const Response& response) {
   fields.add(":status", std::to_string(response.status));
   add_all(fields, response.headers);
   if (!response.stream && !has_no_body(response.status)) {
-    fields.add("content-length", std::to_string(response.body.size()));
+    fields.add("content-length", std::to_string(response.body_size()));
   }
   return fields;
 }

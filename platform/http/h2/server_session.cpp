@@ -112,6 +112,7 @@ struct ServerSession::Core final : Transport::Owner, std::enable_shared_from_thi
   asio::awaitable<void> answer(std::shared_ptr<Core> self, StreamPtr stream,
                                std::unique_ptr<Answering> counted);
   asio::awaitable<void> send_stream(StreamPtr stream);
+  asio::awaitable<void> send_pieces(StreamPtr stream, BodyPieces& pieces);
   asio::awaitable<bool> taken(StreamPtr stream, std::size_t rest);
 
   asio::any_io_executor executor;
@@ -309,6 +310,18 @@ asio::awaitable<void> ServerSession::Core::send_stream(StreamPtr stream) {
   stream->source.reset();
 }
 
+asio::awaitable<void> ServerSession::Core::send_pieces(StreamPtr stream, BodyPieces& pieces) {
+  while (!stream->closed) {
+    const std::string piece = pieces.next();
+    transport.engine().send(stream->id, piece, piece.empty());
+    transport.flush();
+    if (piece.empty()) break;
+    const bool in_time = co_await taken(stream, unsent_max);
+    if (!in_time) reset(*stream, Code::cancel);
+    if (!in_time) break;
+  }
+}
+
 asio::awaitable<void> ServerSession::Core::answer(
     [[maybe_unused]] std::shared_ptr<Core> self, StreamPtr stream,
     [[maybe_unused]] std::unique_ptr<Answering> counted) {
@@ -323,8 +336,8 @@ asio::awaitable<void> ServerSession::Core::answer(
     // A stream can last for hours, and the request's body is not needed any more.
     (void)std::exchange(stream->request.body, {});
     release_bytes(*stream);
-  } else if (share->take_answer(response.body.size(), stream->bytes)) {
-    stream->bytes += response.body.size();
+  } else if (share->take_answer(response.body_size(), stream->bytes)) {
+    stream->bytes += response.body_size();
   } else {
     ++refusals.memory;
     response = service.problem(503, "too many bytes of answers are being sent already");
@@ -336,14 +349,16 @@ asio::awaitable<void> ServerSession::Core::answer(
     co_return;
   }
   const bool bodiless = stream->request.method == Method::head || has_no_body(response.status);
-  const bool last = bodiless || (!response.stream && response.body.empty());
+  const bool last = bodiless || (!response.stream && response.body_size() == 0);
+  const bool more = response.stream || response.pieces;
   if (!stream->closed) {
     transport.engine().respond(stream->id, response_fields(response), last);
-    transport.engine().send(stream->id, response.body, !response.stream);
+    transport.engine().send(stream->id, response.body, !more);
     (void)std::exchange(response.body, {});  // The engine has a copy.
     transport.flush();
   }
   if (response.stream && !last) co_return co_await send_stream(stream);
+  if (response.pieces && !last) co_await send_pieces(stream, *response.pieces);
   if (response.stream) response.stream->cancel();
   const bool in_time = co_await taken(stream, 0);
   if (!in_time) reset(*stream, Code::cancel);

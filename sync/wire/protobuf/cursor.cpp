@@ -130,10 +130,14 @@ void append_wire(std::string& out, int number, std::int64_t value) {
 }
 
 void append_wire(std::string& out, int number, std::string_view bytes) {
+  append_wire_size(out, number, bytes.size());
+  out += bytes;
+}
+
+void append_wire_size(std::string& out, int number, std::size_t size) {
   append_varint(out, (static_cast<std::uint64_t>(number) << 3U) |
                          static_cast<std::uint64_t>(WireCursor::Type::bytes));
-  append_varint(out, bytes.size());
-  out += bytes;
+  append_varint(out, size);
 }
 
 }  // namespace holdfast::sync::wire

@@ -75,5 +75,7 @@ class WireCursor {
 void append_wire(std::string& out, int number, std::int64_t value);
 // Appends a field with bytes, text or an embedded message.
 void append_wire(std::string& out, int number, std::string_view bytes);
+// The part of such a field that comes before its content of `size` bytes.
+void append_wire_size(std::string& out, int number, std::size_t size);
 
 }  // namespace holdfast::sync::wire

@@ -29,15 +29,20 @@ Result<Envelope> open_envelope(std::string_view bytes) {
 }
 
 std::string enveloped(std::string_view api_version, std::string_view kind, std::string_view raw) {
+  const std::string prefix = envelope_prefix(api_version, kind, raw.size());
+  std::string out;
+  out.reserve(prefix.size() + raw.size() + envelope_suffix.size());
+  return out.append(prefix).append(raw).append(envelope_suffix);
+}
+
+std::string envelope_prefix(std::string_view api_version, std::string_view kind,
+                            std::size_t raw_size) {
   std::string type;
   append_wire(type, 1, api_version);
   append_wire(type, 2, kind);
   std::string out(protobuf_magic);
-  out.reserve(out.size() + type.size() + raw.size() + 24);
   append_wire(out, 1, type);
-  append_wire(out, 2, raw);
-  append_wire(out, 3, "");  // Empty content encoding and type, as kube-apiserver writes them.
-  append_wire(out, 4, "");
+  append_wire_size(out, 2, raw_size);
   return out;
 }
 

@@ -38,5 +38,10 @@ struct Envelope {
 
 [[nodiscard]] std::string enveloped(std::string_view api_version, std::string_view kind,
                                     std::string_view raw);
+// The part of an envelope before an object of `raw_size` bytes, and the part after it: an empty
+// content encoding and type, as kube-apiserver writes them.
+[[nodiscard]] std::string envelope_prefix(std::string_view api_version, std::string_view kind,
+                                          std::size_t raw_size);
+inline constexpr std::string_view envelope_suffix("\x1a\0\x22\0", 4);
 
 }  // namespace holdfast::sync::wire

@@ -1,0 +1,68 @@
+#include "sync/watch/list_body.h"
+
+#include <utility>
+
+#include "platform/check.h"
+#include "sync/wire/list_bytes.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/list.h"
+
+namespace holdfast::sync::watch {
+namespace {
+
+wire::ListHead head_of(const wire::ScopeKind& kind, const ListPart& part) {
+  return {.kind = kind.kind + "List",
+          .api_version = kind.api_version,
+          .resource_version = std::to_string(part.version),
+          .continue_token = part.continue_token,
+          .remaining_item_count = part.remaining_item_count};
+}
+
+// A cached object as a list of this encoding contains it.
+std::string_view as_listed(wire::Encoding encoding, std::string_view cached) {
+  if (encoding == wire::Encoding::json) return cached;
+  const auto envelope = wire::open_envelope(cached);
+  CHECK(envelope);  // It was parsed when it was received.
+  return envelope->raw;
+}
+
+}  // namespace
+
+ListBody::ListBody(const wire::ScopeKind& kind, const ListPart& part, std::vector<Bytes> items)
+    : encoding_(kind.encoding) {
+  items_.reserve(items.size());
+  for (Bytes& item : items) {
+    const std::string_view bytes = as_listed(encoding_, *item);
+    items_.push_back({std::move(item), bytes});
+    size_ += before(items_.size() - 1).size() + bytes.size();
+  }
+  const wire::ListHead head = head_of(kind, part);
+  if (encoding_ == wire::Encoding::json) {
+    prefix_ = wire::list_prefix(head);
+    suffix_ = std::string(wire::list_suffix) + "\n";
+  } else {
+    prefix_ = wire::protobuf_list_prefix(head, size_);
+    suffix_ = wire::protobuf_list_suffix;
+  }
+  size_ += prefix_.size() + suffix_.size();
+}
+
+std::string ListBody::before(std::size_t index) const {
+  if (encoding_ == wire::Encoding::json) return index == 0 ? "" : ",";
+  return wire::protobuf_item_prefix(items_[index].bytes.size());
+}
+
+std::string ListBody::next(std::size_t piece_bytes) {
+  CHECK(piece_bytes > 0);
+  std::string piece = std::exchange(prefix_, {});
+  if (piece_bytes >= size_) piece.reserve(size_);
+  for (; next_ < items_.size() && piece.size() < piece_bytes; ++next_) {
+    Item& item = items_[next_];
+    piece.append(before(next_)).append(item.bytes);
+    item.owner.reset();
+  }
+  if (next_ == items_.size()) piece += std::exchange(suffix_, {});
+  return piece;
+}
+
+}  // namespace holdfast::sync::watch
