@@ -18,7 +18,7 @@ bool is_over(const Pod& pod) {
 }
 
 // Whether the pod could run on the node if no other pod was there.
-bool fits_empty(const PodView& pod, const Node& node, Symbols& symbols) {
+bool fits_empty(const PodView& pod, const Node& node, Symbols& symbols, const FitOptions& fit) {
   const Pod& spec = *pod.pod;
   if (node.spec.unschedulable && !tolerates_cordon(spec)) return false;
   if (untolerated(node.spec.taints, spec) != nullptr) return false;
@@ -28,14 +28,14 @@ bool fits_empty(const PodView& pod, const Node& node, Symbols& symbols) {
   if (!amounts) return false;
   empty.allocatable = std::move(*amounts);
   empty.allowed_pods = read_amount(node.status.allocatable, "pods").value_or(0);
-  return shortfalls(pod, empty, {}, 0, symbols, {}).empty();
+  return shortfalls(pod, empty, {}, 0, symbols, fit).empty();
 }
 
 }  // namespace
 
 ClusterState::ClusterState(ClusterStateOptions options, MonoTime now)
     : options_(std::move(options)),
-      hints_(cluster_.symbols()),
+      hints_(cluster_.symbols(), options_.fit),
       queue_(
           hints_, [this](const PodView& pod) { return preemption_gate(pod, true, preempting_); },
           options_.queue, now) {}
@@ -59,14 +59,17 @@ void ClusterState::remove_node(MonoTime now, const std::string& name) {
   if (at == nodes_.end()) return;
   const std::shared_ptr<const Node> before = std::move(at->second);
   nodes_.erase(at);
+  queue_.happened(now, node_removed(before));
   retry_nominated(now, *before, nullptr);
 }
 
 void ClusterState::retry_nominated(MonoTime now, const Node& before, const Node* after) {
   std::vector<std::string> uids;
   for (const PodRef& pod : nominator_.on(before.metadata.name)) {
-    const bool fits = after != nullptr && fits_empty(*pod, *after, cluster_.symbols());
-    if (!fits && fits_empty(*pod, before, cluster_.symbols())) uids.push_back(pod->uid());
+    const auto fits = [this, &pod](const Node& node) {
+      return fits_empty(*pod, node, cluster_.symbols(), options_.fit);
+    };
+    if ((after == nullptr || !fits(*after)) && fits(before)) uids.push_back(pod->uid());
   }
   for (const std::string& uid : uids) queue_.activate(now, uid);
 }
@@ -108,8 +111,15 @@ void ClusterState::set_running(MonoTime now, const PodRef& before, const PodRef&
   }
   assumed_.erase(pod->uid());
   queue_.remove(pod->uid());
-  nominator_.remove(pod->uid());
+  end_nomination(now, pod, pod->node());
   queue_.happened(now, assigned_pod_added(pod));
+}
+
+void ClusterState::end_nomination(MonoTime now, const PodRef& pod, const std::string& node) {
+  const std::string nominated = nominator_.node_of(pod->uid());
+  if (nominated.empty()) return;
+  nominator_.remove(pod->uid());
+  if (nominated != node) queue_.happened(now, nomination_ended(pod));
 }
 
 void ClusterState::set_waiting(MonoTime now, const PodRef& before, const PodRef& pod) {
@@ -121,6 +131,10 @@ void ClusterState::set_waiting(MonoTime now, const PodRef& before, const PodRef&
   }
   nominator_.update(before, pod);
   queue_.update(now, pod, waiting_pod_changed(before, pod));
+  const std::string& nominated = before->pod->status.nominated_node_name;
+  if (!nominated.empty() && nominated != pod->pod->status.nominated_node_name) {
+    queue_.happened(now, nomination_ended(before));
+  }
 }
 
 void ClusterState::remove_pod(MonoTime now, const std::string& namespace_name,
@@ -136,7 +150,7 @@ void ClusterState::drop(MonoTime now, const PodRef& pod) {
   pods_.erase({pod->namespace_name(), pod->name()});
   names_.erase(uid);
   queue_.remove(uid);
-  nominator_.remove(uid);
+  end_nomination(now, pod, "");
   const bool counted = runs(pod) || is_assumed(uid);
   if (!counted) return;
   const PodRef gone = runs(pod) ? pod : assumed_.at(uid).pod;
@@ -145,12 +159,12 @@ void ClusterState::drop(MonoTime now, const PodRef& pod) {
   queue_.happened(now, assigned_pod_deleted(gone));
 }
 
-PodRef ClusterState::assume(const PodRef& pod, const std::string& node) {
+PodRef ClusterState::assume(MonoTime now, const PodRef& pod, const std::string& node) {
   Pod copy = *pod->pod;
   copy.spec.node_name = node;
   const PodRef assumed = view_of(std::move(copy), cluster_.symbols());
   cluster_.set_pod(assumed);
-  nominator_.remove(pod->uid());
+  end_nomination(now, pod, node);
   assumed_[pod->uid()] = {assumed};
   return assumed;
 }

@@ -17,12 +17,14 @@
 #include "sync/schedule/nominator.h"
 #include "sync/schedule/preemption/budgets.h"
 #include "sync/schedule/queue/queue.h"
+#include "sync/schedule/volumes/match.h"
 
 namespace holdfast::sync::schedule {
 
 struct ClusterStateOptions {
   std::string scheduler;  // pods with this spec.schedulerName are queued
   QueueOptions queue;
+  FitOptions fit = {};  // those of the profile
   // How long a pod stays assumed after its binding was written if the watch does not confirm it.
   // The value is that of upstream's former durationToExpireAssumedPod.
   Duration assumed_max = std::chrono::minutes(15);
@@ -52,13 +54,16 @@ class ClusterState {
   void set_storage_missing(MonoTime now, const std::string& why);
 
   // Counts the pod as running on the node. Returns the pod with that node filled in.
-  PodRef assume(const PodRef& pod, const std::string& node);
+  PodRef assume(MonoTime now, const PodRef& pod, const std::string& node);
   [[nodiscard]] bool is_assumed(const std::string& uid) const { return assumed_.contains(uid); }
   // The binding of an assumed pod was written: starts the time after which it expires.
   void bound(MonoTime now, const std::string& uid);
   // The binding of an assumed pod failed: its room is free again, which may help other pods. The
   // pod's own place in the queue does not change.
   void forget(MonoTime now, const std::string& uid);
+
+  // Takes back what the plan promised to the pod's claims.
+  void release_volumes(MonoTime now, const VolumePlan& plan);
 
   // Shuts or opens the pod's preemption gate. While it is shut, the pod stays out of the active
   // queue.
@@ -98,6 +103,8 @@ class ClusterState {
   // The node of `before` is now as `after`, or gone (null). Pods that are nominated to it and no
   // longer fit there are tried again: the room that they wait for may never come.
   void retry_nominated(MonoTime now, const Node& before, const Node* after);
+  // Ends the nomination of a pod that is gone, or that has this node.
+  void end_nomination(MonoTime now, const PodRef& pod, const std::string& node);
   void expire(MonoTime now);
 
   ClusterStateOptions options_;

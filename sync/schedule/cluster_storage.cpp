@@ -45,6 +45,11 @@ void ClusterState::set(MonoTime now, const CsiNode& node) {
   for (const Event& event : events) queue_.happened(now, event);
 }
 
+void ClusterState::release_volumes(MonoTime now, const VolumePlan& plan) {
+  revert(cluster_.storage(), plan);
+  if (!plan.bind.empty() || !plan.select.empty()) queue_.happened(now, volumes_released());
+}
+
 void ClusterState::set_storage_missing(MonoTime now, const std::string& why) {
   Storage& storage = cluster_.storage();
   if (storage.missing() == why) return;

@@ -37,7 +37,8 @@ Scheduler::Scheduler(SchedulerOptions options, MonoTime now, Random random)
     : options_(std::move(options)),
       random_(random),
       preemption_(preemption_of(options_)),
-      state_({.scheduler = options_.name, .queue = options_.queue}, now),
+      state_({.scheduler = options_.name, .queue = options_.queue, .fit = options_.plugins.fit},
+             now),
       finder_(plugins(options_.plugins), options_.attempt) {}
 
 control::Step<Effect> Scheduler::step(const control::Now& now, const Input& input) {
@@ -71,15 +72,24 @@ void Scheduler::take(const control::Changed<Node>& node) {
 }
 
 void Scheduler::take(const control::Removed<Node>& node) {
-  change([this, name = node.name] { state_.remove_node(now_.mono, name); });
+  change([this, name = node.name] {
+    state_.remove_node(now_.mono, name);
+    check_volumes();
+  });
 }
 
 void Scheduler::take(const control::Changed<Pod>& pod) {
-  change([this, copy = pod.object]() mutable { state_.set(now_.mono, std::move(copy)); });
+  change([this, copy = pod.object]() mutable {
+    state_.set(now_.mono, std::move(copy));
+    check_volumes();
+  });
 }
 
 void Scheduler::take(const control::Removed<Pod>& pod) {
-  change([this, gone = pod] { state_.remove_pod(now_.mono, gone.namespace_name, gone.name); });
+  change([this, gone = pod] {
+    state_.remove_pod(now_.mono, gone.namespace_name, gone.name);
+    check_volumes();
+  });
 }
 
 void Scheduler::take(const control::Changed<PodDisruptionBudget>& budget) {

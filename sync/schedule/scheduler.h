@@ -188,6 +188,8 @@ class Scheduler {
   void end_volume_request(const std::string& uid, const Outcome& outcome);
   // Continues with the pods whose volumes are bound, or can no longer be.
   void check_volumes();
+  // Whether the pod does not need its node any more: it was deleted or is terminating.
+  [[nodiscard]] bool is_ending(const std::string& uid) const;
   [[nodiscard]] Result<PlanState> progress_of_volumes(const VolumeBinding& waiting) const;
   void give_up_volumes(const VolumeBinding& waiting, const std::string& why);
 

@@ -119,7 +119,7 @@ void Scheduler::decide() {
   if (options_.plugins.volumes) {
     plan = plan_volumes(state_.cluster().storage(), *pod, *made.node->node);
   }
-  (void)state_.assume(pod, binding.node);
+  (void)state_.assume(now_.mono, pod, binding.node);
   if (plan.empty()) {
     begin_binding(std::move(binding));
   } else {

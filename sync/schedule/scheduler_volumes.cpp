@@ -42,6 +42,12 @@ Result<PlanState> Scheduler::progress_of_volumes(const VolumeBinding& waiting) c
   return state;
 }
 
+bool Scheduler::is_ending(const std::string& uid) const {
+  if (!state_.is_assumed(uid)) return true;
+  const PodRef live = state_.live(uid);
+  return live == nullptr || live->pod->metadata.deletion_timestamp.has_value();
+}
+
 void Scheduler::check_volumes() {
   for (auto at = volume_bindings_.begin(); at != volume_bindings_.end();) {
     if (at->second.writing > 0) {
@@ -49,7 +55,7 @@ void Scheduler::check_volumes() {
       continue;
     }
     const auto state = progress_of_volumes(at->second);
-    const bool gone = !state_.is_assumed(at->first);  // the pod was deleted
+    const bool gone = is_ending(at->first);
     if (!gone && state && *state == PlanState::waiting) {
       ++at;
       continue;
@@ -57,8 +63,10 @@ void Scheduler::check_volumes() {
     VolumeBinding waiting = std::move(at->second);
     at = volume_bindings_.erase(at);
     if (gone) {
-      revert(state_.cluster().storage(), waiting.plan);
-      state_.queue().done(waiting.binding.popped.pod->uid());
+      const std::string& uid = waiting.binding.popped.pod->uid();
+      state_.release_volumes(now_.mono, waiting.plan);
+      state_.forget(now_.mono, uid);
+      state_.queue().done(uid);
     } else if (state) {
       begin_binding(std::move(waiting.binding));
     } else {
@@ -70,7 +78,7 @@ void Scheduler::check_volumes() {
 void Scheduler::give_up_volumes(const VolumeBinding& waiting, const std::string& why) {
   const Binding& binding = waiting.binding;
   const PodRef& pod = binding.popped.pod;
-  revert(state_.cluster().storage(), waiting.plan);
+  state_.release_volumes(now_.mono, waiting.plan);
   const std::string text = "running PreBind plugin \"" + std::string(plugin_volume_binding) +
                            "\": binding volumes: " + why;
   notes_.emplace_back(PodNotBound{pod->name(), binding.node, text});

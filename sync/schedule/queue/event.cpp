@@ -74,6 +74,17 @@ Event assigned_pod_deleted(PodRef pod) {
           std::move(pod)};
 }
 
+Event node_removed(std::shared_ptr<const Node> node) {
+  return {EventKind::node_remove, "NodeDelete", nullptr, std::move(node), nullptr, nullptr};
+}
+
+Event nomination_ended(PodRef pod) {
+  const std::int32_t priority = pod->priority;
+  Event event = assigned_pod_deleted(std::move(pod));
+  event.priority_max = priority;
+  return event;
+}
+
 std::vector<Event> assigned_pod_changed(const PodRef& before, const PodRef& after) {
   std::vector<Event> events;
   const auto note = [&events, &before, &after](Change change) {
@@ -134,6 +145,8 @@ std::vector<Event> limits_changed(const VolumeLimits* before, const VolumeLimits
   const auto* label = before == nullptr ? "CSINodeAdd" : "CSINodeUpdate";
   return {of_storage({EventKind::volume_limits, label})};
 }
+
+Event volumes_released() { return of_storage({EventKind::volume, "PersistentVolumeUpdate"}); }
 
 Event storage_known() { return of_storage({EventKind::storage_known, "StorageKnown"}); }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,7 @@ enum class EventKind : std::uint8_t {
   node_labels,
   node_taints,  // taints or spec.unschedulable
   node_conditions,
+  node_remove,
   assigned_pod_add,
   assigned_pod_labels,
   assigned_pod_scale_down,  // its requests shrank
@@ -46,6 +48,8 @@ struct Event {
   PodRef old_pod;                        // set if a pod changed
   PodRef pod;                            // set in all events of a pod, also of a deleted one
   ClaimName claim = {};                  // set if a claim changed
+  // If set, only pods of at most this priority are helped.
+  std::optional<std::int32_t> priority_max = {};
 };
 
 inline constexpr std::string_view label_add = "UnschedulablePodAdd";
@@ -59,8 +63,12 @@ inline constexpr std::string_view label_activate = "ForceActivate";
 // One event for each part of the node that changed.
 [[nodiscard]] std::vector<Event> node_changed(const std::shared_ptr<const Node>& before,
                                               const std::shared_ptr<const Node>& after);
+[[nodiscard]] Event node_removed(std::shared_ptr<const Node> node);
 [[nodiscard]] Event assigned_pod_added(PodRef pod);
 [[nodiscard]] Event assigned_pod_deleted(PodRef pod);
+// The pod's nomination to a node ended, and the pod does not run there. Filters counted it for pods
+// of at most its own priority, so that is like a running pod's end for these.
+[[nodiscard]] Event nomination_ended(PodRef pod);
 [[nodiscard]] std::vector<Event> assigned_pod_changed(const PodRef& before, const PodRef& after);
 // `before` is null for a new object.
 [[nodiscard]] Event claim_changed(const Claim* before, const Claim& after);
@@ -68,6 +76,8 @@ inline constexpr std::string_view label_activate = "ForceActivate";
 [[nodiscard]] std::vector<Event> class_changed(const VolumeClass* before, const VolumeClass& after);
 [[nodiscard]] std::vector<Event> limits_changed(const VolumeLimits* before,
                                                 const VolumeLimits& after);
+// Volumes that were promised to a pod's claims are free again.
+[[nodiscard]] Event volumes_released();
 [[nodiscard]] Event storage_known();
 // The events of a change of a pod that waits to be scheduled; never empty.
 [[nodiscard]] std::vector<Event> waiting_pod_changed(const PodRef& before, const PodRef& after);

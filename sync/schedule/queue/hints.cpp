@@ -26,8 +26,9 @@ constexpr std::uint32_t bits(EventKind kind, More... more) {
 }
 
 // Which events may help against which plugin. InterPodAffinity and PodTopologySpread depend on all
-// pods and labels of the cluster, so any change of these may help.
-constexpr std::array<Registration, 16> registrations = {{
+// pods and labels of the cluster, so any change of these may help. What an extender depends on is
+// not known at all.
+constexpr std::array<Registration, 17> registrations = {{
     {plugin_fit, bits(assigned_pod_delete, assigned_pod_scale_down, node_add, node_allocatable,
                       own_scale_down)},
     {plugin_ports, bits(assigned_pod_delete, node_add)},
@@ -39,7 +40,7 @@ constexpr std::array<Registration, 16> registrations = {{
     {plugin_pod_affinity, bits(assigned_pod_add, assigned_pod_labels, assigned_pod_delete,
                                own_labels, node_add, node_labels)},
     {plugin_spread, bits(assigned_pod_add, assigned_pod_labels, assigned_pod_delete, own_labels,
-                         node_add, node_labels, node_taints)},
+                         own_tolerations, node_add, node_labels, node_taints, node_remove)},
     {plugin_volume_restrictions, bits(assigned_pod_delete, node_add, claim)},
     {plugin_volume_limits, bits(assigned_pod_delete, node_add, claim, volume_limits)},
     {plugin_volume_binding,
@@ -48,6 +49,7 @@ constexpr std::array<Registration, 16> registrations = {{
     {plugin_contact, bits(node_add, node_taints, node_conditions)},
     {plugin_memory_pressure, bits(node_add, node_conditions)},
     {plugin_disk_pressure, bits(node_add, node_conditions)},
+    {plugin_extender, ~0U},
 }};
 
 bool is_registered_for(const Registration& registration, EventKind kind) {
@@ -101,6 +103,15 @@ bool share_a_claim(const PodView& pod, const PodView& other) {
                      [&other](const ClaimUse& use) { return other.uses_claim(use.claim); });
 }
 
+// Whether the node counted for all constraints of the pod: one without a topology key counts for
+// none.
+bool counts_for_spread(const Node& node, const Pod& pod) {
+  const auto& constraints = pod.spec.topology_spread_constraints;
+  return std::all_of(constraints.begin(), constraints.end(), [&node](const auto& each) {
+    return node.metadata.labels.has(each.topology_key);
+  });
+}
+
 bool of_node(EventKind kind) {
   return kind == node_add || kind == node_allocatable || kind == node_labels ||
          kind == node_taints || kind == node_conditions;
@@ -120,7 +131,7 @@ bool PluginHints::room_grew(const PodView& pod, const Event& event) const {
   auto amounts = read_resources(event.node->status.allocatable, symbols_);
   if (amounts) empty.allocatable = std::move(*amounts);
   empty.allowed_pods = read_amount(event.node->status.allocatable, "pods").value_or(0);
-  if (!shortfalls(pod, empty, {}, 0, symbols_, {}).empty()) return false;
+  if (!shortfalls(pod, empty, {}, 0, symbols_, fit_).empty()) return false;
   if (event.old_node == nullptr) return true;
   const auto before = read_resources(event.old_node->status.allocatable, symbols_);
   if (!before) return true;
@@ -146,7 +157,9 @@ Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& 
   if (at == registrations.end() || !is_registered_for(*at, event.kind)) return Hint::unrelated;
   const Pod& own = *pod.pod;
   bool helps = true;
-  if (plugin == plugin_fit && of_node(event.kind)) {
+  if (plugin == plugin_extender) {
+    helps = true;
+  } else if (plugin == plugin_fit && of_node(event.kind)) {
     helps = room_grew(pod, event);
   } else if (event.kind == assigned_pod_scale_down) {
     helps = frees_a_resource(pod, event);
@@ -170,6 +183,8 @@ Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& 
   } else if (plugin == plugin_node_affinity) {
     const NodeMatcher matcher(own.spec);
     helps = became(event, [&matcher](const Node& node) { return matcher.matches(node); });
+  } else if (event.kind == node_remove && plugin == plugin_spread) {
+    helps = counts_for_spread(*event.node, own);
   } else if (plugin == plugin_gates) {
     helps = event.pod->pod->spec.scheduling_gates.empty();
   } else if (plugin == plugin_memory_pressure) {

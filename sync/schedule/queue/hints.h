@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sync/schedule/filter.h"
+#include "sync/schedule/filters/plugins.h"
 #include "sync/schedule/queue/event.h"
 
 namespace holdfast::sync::schedule {
@@ -30,10 +32,12 @@ class Hints {
                                  const Event& event) const = 0;
 };
 
-// The hints of the plugins in filters/. Borrows the cluster's symbols to read resource amounts.
+// The hints of the plugins in filters/ and of extenders. Borrows the cluster's symbols to read
+// resource amounts.
 class PluginHints final : public Hints {
  public:
-  explicit PluginHints(Symbols& symbols) : symbols_(symbols) {}
+  explicit PluginHints(Symbols& symbols, FitOptions fit = {})
+      : symbols_(symbols), fit_(std::move(fit)) {}
 
   [[nodiscard]] bool registered(const Event& event) const override;
   [[nodiscard]] Hint ask(std::string_view plugin, const PodView& pod,
@@ -43,6 +47,7 @@ class PluginHints final : public Hints {
   [[nodiscard]] bool room_grew(const PodView& pod, const Event& event) const;
 
   Symbols& symbols_;
+  FitOptions fit_;
 };
 
 }  // namespace holdfast::sync::schedule

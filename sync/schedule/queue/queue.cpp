@@ -179,6 +179,7 @@ void Queue::remove(const std::string& uid) {
 Queue::Retry Queue::retry_for(const Entry& entry, const Event& event) const {
   if (entry.unschedulable.empty() && entry.pending.empty()) return Retry::after_backoff;
   if (event.kind == EventKind::wildcard) return Retry::after_backoff;
+  if (event.priority_max && entry.pod->priority > *event.priority_max) return Retry::no;
   const auto helps = [this, &entry, &event](const std::string& plugin) {
     return hints_.ask(plugin, *entry.pod, event) == Hint::queue;
   };

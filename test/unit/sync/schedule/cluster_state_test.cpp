@@ -116,7 +116,7 @@ TEST(ClusterState, AnAssumedPodCountsUntilTheWatchConfirmsIt) {
   bench.state.set(bench.now, make_node("n"));
   bench.set(make_pod("p", 0, "1000"));
   const PodRef pod = bench.pop();
-  EXPECT_EQ(bench.state.assume(pod, "n")->node(), "n");
+  EXPECT_EQ(bench.state.assume(bench.now, pod, "n")->node(), "n");
   EXPECT_EQ(bench.used("n"), 1000);
   EXPECT_TRUE(bench.state.is_assumed("uid-p"));
   // The watch still delivers the pod as waiting, which is older than the assumption.
@@ -135,7 +135,7 @@ TEST(ClusterState, AForgottenPodGivesItsRoomBack) {
   StateBench bench;
   bench.state.set(bench.now, make_node("n", 1));
   bench.set(make_pod("p", 0, "1000"));
-  (void)bench.state.assume(bench.pop(), "n");
+  (void)bench.state.assume(bench.now, bench.pop(), "n");
   bench.set(make_pod("q", 0, "1000"));
   const PodRef full = bench.pop();
   EXPECT_TRUE(bench.state.queue().requeue(bench.now, full, {"NodeResourcesFit"}, {}));
@@ -149,7 +149,7 @@ TEST(ClusterState, AnAssumptionThatNobodyConfirmsExpires) {
   StateBench bench;
   bench.state.set(bench.now, make_node("n"));
   bench.set(make_pod("p", 0, "1000"));
-  (void)bench.state.assume(bench.pop(), "n");
+  (void)bench.state.assume(bench.now, bench.pop(), "n");
   bench.now += 1h;
   bench.state.tick(bench.now);
   EXPECT_TRUE(bench.state.is_assumed("uid-p")) << "its binding is still under way";
@@ -170,7 +170,7 @@ TEST(ClusterState, APodThatGoesLeavesNothingBehind) {
   bench.set(waiting);
   bench.set(make_pod("r", 0, "1000", "n"));
   bench.set(make_pod("a", 9, "500"));
-  (void)bench.state.assume(bench.pop(), "n");
+  (void)bench.state.assume(bench.now, bench.pop(), "n");
   EXPECT_EQ(bench.state.nominator().node_of("uid-w"), "n");
   for (const char* name : {"w", "r", "a", "never-heard-of"}) {
     bench.state.remove_pod(bench.now, "default", name);

@@ -66,6 +66,21 @@ class VolumeBindingTest : public testing::Test {
     const Outcome outcome{error, error ? "refused" : ""};
     give(Scheduler::Performed{effect, outcome});
   }
+  // A pod that waits for its volume gives its node back after `end`.
+  void expect_release_by(const std::function<void()>& end) {
+    feed(make_claim("c"));
+    add_pod("p");
+    const std::string node = take<SelectNode>().node;
+    settle();
+    EXPECT_TRUE(machine_.state().is_assumed("uid-p"));
+    end();
+    EXPECT_FALSE(machine_.state().is_assumed("uid-p"));
+    EXPECT_EQ(machine_.state().cluster().find(node)->requested.milli_cpu, 0);
+    pass();
+    EXPECT_EQ(deadline_, MonoTime::max());
+    bind_claim("c", "pv");
+    EXPECT_TRUE(effects_.empty());
+  }
   // The claim as the volume controller leaves it, and its volume.
   void bind_claim(const std::string& claim, const std::string& volume) {
     PersistentVolume made = make_volume(volume);
@@ -203,15 +218,42 @@ TEST_F(VolumeBindingTest, WaitingEndsAfterTenMinutes) {
 }
 
 TEST_F(VolumeBindingTest, ADeletedPodDoesNotWait) {
+  expect_release_by([this] { give(control::Removed<Pod>{"default", "p"}); });
+}
+
+TEST_F(VolumeBindingTest, APodThatTerminatesDoesNotWait) {
+  expect_release_by([this] {
+    Pod pod = test::make_pod("p", 0, "100");
+    test::use_claim(pod, "c");
+    pod.metadata.resource_version = "2";
+    pod.metadata.deletion_timestamp = test::wall_now;
+    feed(pod);
+  });
+}
+
+TEST_F(VolumeBindingTest, ARemovedNodeEndsTheWaitAtOnce) {
   feed(make_claim("c"));
   add_pod("p");
-  (void)take<SelectNode>();
-  give(control::Removed<Pod>{"default", "p"});
+  const auto node = take<SelectNode>().node;
   settle();
-  pass();
-  EXPECT_EQ(deadline_, MonoTime::max());
-  bind_claim("c", "pv");
-  EXPECT_TRUE(effects_.empty());
+  give(control::Removed<Node>{"", node});
+  EXPECT_FALSE(machine_.state().is_assumed("uid-p"));
+  ASSERT_FALSE(events_.empty());
+  EXPECT_NE(events_.back().find("node \"" + node + "\" not found"), std::string::npos)
+      << events_.back();
+}
+
+TEST_F(VolumeBindingTest, AVolumeThatIsNotTakenHelpsTheNextPod) {
+  feed(make_volume("pv", "local"));
+  feed(make_claim("c", "local"));
+  feed(make_claim("d", "local"));
+  add_pod("p");
+  (void)take<BindVolume>();
+  add_pod("q", "d");
+  EXPECT_EQ(machine_.state().queue().place("uid-q"), Place::unschedulable);
+  give(control::Removed<Pod>{"default", "p"});
+  settle(Errc::denied);
+  EXPECT_NE(machine_.state().queue().place("uid-q"), Place::unschedulable);
 }
 
 TEST_F(VolumeBindingTest, WithoutTheListsPodsWithClaimsWaitAndOthersDoNot) {
