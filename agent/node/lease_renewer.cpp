@@ -13,8 +13,10 @@ namespace {
 constexpr std::string_view collection =
     "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 constexpr auto lease_request_limit =
-    std::chrono::seconds(10);                    // as the kubelet's heartbeat requests
-constexpr auto retry = std::chrono::seconds(1);  // pause after a failure
+    std::chrono::seconds(10);  // as the kubelet's heartbeat requests
+// The pause after a failure: doubled each time, up to the kubelet's longest.
+constexpr Duration retry_min = std::chrono::seconds(1);
+constexpr Duration retry_max = std::chrono::seconds(7);
 
 }  // namespace
 
@@ -25,11 +27,12 @@ LeaseRenewer::LeaseRenewer(LeaseSettings settings, ApiCaller& caller, const Cloc
       target_(std::string(collection) + "/" + percent_encode(settings_.node_name)) {}
 
 asio::awaitable<void> LeaseRenewer::run() {
+  Duration retry = retry_min;
   for (;;) {
     const Status renewed = co_await renew();
     if (!renewed) log_info("lease not renewed", {{"error", renewed.error()}});
-    const Duration pause =
-        renewed ? settings_.interval : std::min<Duration>(retry, settings_.interval);
+    const Duration pause = renewed ? settings_.interval : std::min(retry, settings_.interval);
+    retry = renewed ? retry_min : std::min(retry * 2, retry_max);
     co_await loop::sleep_until(clock_.mono() + pause);
   }
 }

@@ -1,5 +1,7 @@
 #include "agent/node/node_reporter.h"
 
+#include <algorithm>
+
 #include "agent/node/api_status_sink.h"
 #include "agent/node/node_status.h"
 #include "platform/log.h"
@@ -11,7 +13,9 @@ namespace holdfast::agent::node {
 namespace {
 
 constexpr auto report_interval = std::chrono::minutes(5);  // for an unchanged status
-constexpr auto register_retry = std::chrono::milliseconds(500);
+// The pause after a failed registration: doubled each time, up to the kubelet's longest.
+constexpr Duration register_pause_min = std::chrono::milliseconds(500);
+constexpr Duration register_pause_max = std::chrono::seconds(7);
 constexpr auto status_request_limit =
     std::chrono::seconds(10);  // as the kubelet's heartbeat requests
 
@@ -31,11 +35,11 @@ asio::awaitable<Result<std::string>> NodeReporter::call(ApiRequest request) {
 }
 
 asio::awaitable<void> NodeReporter::run() {
-  for (;;) {
+  for (Duration pause = register_pause_min;; pause = std::min(pause * 2, register_pause_max)) {
     const Status registered = co_await register_node();
     if (registered) break;
     log_info("node not registered yet", {{"error", registered.error()}});
-    co_await loop::sleep_until(clock_.mono() + register_retry);
+    co_await loop::sleep_until(clock_.mono() + pause);
   }
   for (;;) {
     const Status posted = co_await post_once();
