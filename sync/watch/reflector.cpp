@@ -42,11 +42,12 @@ bool can_watch_again(const Failure& failure) {
 
 Failure failure_of(const wire::ApiStatus& status) {
   const Error error = wire::to_error(status);
-  const int seconds = status.details ? status.details->retry_after_seconds : 0;
+  const Duration asked =
+      std::chrono::seconds(status.details ? status.details->retry_after_seconds : 0);
   return {.http_status = status.code,
           .code = error.code,
           .version_too_large = wire::version_is_ahead(status),
-          .retry_after = std::chrono::seconds(seconds),
+          .retry_after = std::clamp(asked, Duration::zero(), retry_after_max),
           .what = error.what};
 }
 
@@ -84,6 +85,7 @@ Actions Reflector::step(MonoTime now, Input input) {
 void Reflector::on(MonoTime now, const Started& started, Actions& actions) {
   CHECK(state_ == State::idle);
   seen_ = started.resume_from;
+  granted_ = config_.granted || !seen_.empty();
   if (seen_.empty()) {
     list(actions);
   } else {
@@ -132,7 +134,9 @@ void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
   // The pages so far belong to a snapshot that the server has discarded. Get the whole list in one
   // request, unless that may be more than the owner can hold.
   if (gone && continued_) {
-    return config_.by_page ? wait_after(now, failed.failure, actions) : list_all(actions);
+    // A server that sends that in pages, too, would be asked again and again.
+    const bool again = config_.by_page || asked_all_;
+    return again ? wait_after(now, failed.failure, actions) : list_all(actions);
   }
   if ((gone || failed.failure.version_too_large) && !asked_version_.empty()) {
     seen_is_gone_ = true;
@@ -144,6 +148,8 @@ void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
 void Reflector::on(MonoTime, const WatchOpened&, Actions&) {
   CHECK(state_ == State::opening);
   state_ = State::watching;
+  granted_ = true;
+  refusals_ = 0;
 }
 
 void Reflector::on(MonoTime now, EventReceived&& received, Actions& actions) {
@@ -188,6 +194,7 @@ void Reflector::on(MonoTime now, const TimePassed&, Actions& actions) {
 // not have that version.
 void Reflector::list(Actions& actions) {
   drop_pages();
+  asked_all_ = false;
   asked_version_ = seen_is_gone_ ? "" : seen_.empty() ? config_.first_list_version : seen_;
   // A server does not answer lists with a limit from its watch cache, except for version "0".
   const bool paged =
@@ -197,6 +204,7 @@ void Reflector::list(Actions& actions) {
 
 void Reflector::list_all(Actions& actions) {
   drop_pages();
+  asked_all_ = true;
   asked_version_.clear();
   send({}, 0, {}, actions);
 }
@@ -225,9 +233,17 @@ void Reflector::wait(MonoTime now, Duration at_least, bool then_list, Actions& a
 
 void Reflector::wait_after(MonoTime now, const Failure& failure, Actions& actions) {
   if (!config_.list_backoff) return wait(now, failure.retry_after, true, actions);
-  const Duration refused = is_refusal(failure) ? config_.refused_pause : Duration::zero();
+  const Duration refused = is_refusal(failure) ? pause_after_refusal() : Duration::zero();
   const Duration at_least = std::max(failure.retry_after, refused);
   pause(now + std::max(list_backoff_.next(now, random_), at_least), true, actions);
+}
+
+Duration Reflector::pause_after_refusal() {
+  if (!granted_) return config_.refused_pause;
+  Duration pause = config_.refused_pause_first;
+  for (int i = 0; i < refusals_ && pause < config_.refused_pause; ++i) pause *= 2;
+  ++refusals_;
+  return std::min(pause, config_.refused_pause);
 }
 
 void Reflector::pause(MonoTime until, bool then_list, Actions& actions) {

@@ -50,7 +50,12 @@ struct ReflectorConfig {
   // often, while a watch that breaks now and then is opened again soon. Without it, `backoff` is
   // used.
   std::optional<pacing::BackoffConfig> list_backoff = {};
-  Duration refused_pause = {};  // shortest pause after is_refusal(); needs list_backoff
+  // Shortest pause after is_refusal(); needs list_backoff. A refusal after a watch was granted may
+  // pass soon, because an API server that starts may refuse what it allows a moment later: then the
+  // pause begins with `refused_pause_first` and doubles up to `refused_pause`.
+  Duration refused_pause = {};
+  Duration refused_pause_first = std::chrono::seconds(30);
+  bool granted = false;  // a watch was granted before this reflector began
 };
 
 // Why a request failed.
@@ -63,6 +68,9 @@ struct Failure {
 
   bool operator==(const Failure&) const = default;
 };
+// The longest pause that a server may ask for in a Status.
+inline constexpr Duration retry_after_max = std::chrono::minutes(1);
+
 // The Failure for an answer with a Status, and for a broken connection or body.
 [[nodiscard]] Failure failure_of(const wire::ApiStatus& status);
 [[nodiscard]] Failure failure_of(const Error& error);
@@ -193,6 +201,7 @@ class Reflector {
   void wait(MonoTime now, Duration at_least, bool then_list, Actions& actions);
   // Waits before the next list; the pause grows with each failure.
   void wait_after(MonoTime now, const Failure& failure, Actions& actions);
+  [[nodiscard]] Duration pause_after_refusal();
   void pause(MonoTime until, bool then_list, Actions& actions);
   // Selects what follows a failed watch: another watch or a list.
   void recover(MonoTime now, const Failure& failure, Actions& actions);
@@ -208,10 +217,13 @@ class Reflector {
   bool list_next_ = true;      // whether a list or a watch follows the pause
   bool seen_is_gone_ = false;  // the server no longer, or not yet, has `seen_`
   bool server_pages_ = false;  // the server pages even lists with resourceVersion 0
+  bool granted_ = false;       // a watch was granted before
+  int refusals_ = 0;           // since then
   std::string seen_;           // last resourceVersion seen
 
   // State of the list in progress.
   std::string asked_version_;
+  bool asked_all_ = false;  // list_all()
   bool continued_ = false;
   std::vector<std::string> items_;
   std::size_t items_bytes_ = 0;

@@ -32,7 +32,7 @@ void AnswerCache::keep(CacheQuery& query, const http::Response& response) {
   // The list was refused before and is granted now: a node may read a Secret only once the API
   // server knows a pod that uses it.
   scope.set_fetch_mode(scope.default_fetch_mode());
-  reflectors_.list_again({query.scope});
+  reflectors_.list_granted(query.scope);
 }
 
 void AnswerCache::keep_object(const CacheQuery& query, const http::Response& response) {

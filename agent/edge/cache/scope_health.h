@@ -58,6 +58,7 @@ class ScopeHealth {
   [[nodiscard]] ScopeFault fault() const { return fault_; }
   [[nodiscard]] bool is_healthy() const { return fault_ == ScopeFault::none; }
   [[nodiscard]] bool is_refused() const { return fault_ == ScopeFault::refused; }
+  [[nodiscard]] Part part() const { return part_; }  // that failed; meaningless while healthy
   // Why the last attempt failed; "" while healthy.
   [[nodiscard]] const std::string& reason() const { return reason_; }
   // When the scope became unhealthy, and when it failed last; MonoTime::min() while healthy.

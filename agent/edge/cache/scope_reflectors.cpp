@@ -11,6 +11,8 @@ namespace holdfast::agent {
 namespace {
 
 constexpr auto request_limit = std::chrono::seconds(20);
+// See list_granted().
+constexpr auto watch_refused_pause = std::chrono::minutes(1);
 
 // A ListWatchSource that sends with the credentials of a scope's owner.
 class OwnerSource final : public ListWatchSource {
@@ -160,7 +162,8 @@ asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scop
                                        .list_bytes = scopes_.limits().scope_bytes,
                                        .list_items = scopes_.limits().scope_objects,
                                        .list_backoff = scope_retry.backoff,
-                                       .refused_pause = scope_retry.refused_pause}};
+                                       .refused_pause = scope_retry.refused_pause,
+                                       .granted = scope->cache().complete()}};
   return list_watch(std::move(target), *this, std::move(authorization), scopes_, scope, clock_,
                     random_);
 }
@@ -242,6 +245,15 @@ std::vector<ScopePtr> ScopeReflectors::with_local_versions() const {
 void ScopeReflectors::list_again(const std::vector<ScopePtr>& scopes) {
   for (const ScopePtr& scope : scopes) restart_.insert(scope->number());
   uplink_.changed().notify_all();
+}
+
+void ScopeReflectors::list_granted(const ScopePtr& scope) {
+  const ScopeHealth& health = scope->health();
+  const bool only_watch = health.is_refused() && health.part() == ScopeHealth::Part::watch;
+  if (only_watch && clock_.mono() - health.failed_at() < watch_refused_pause) return;
+  // A list that is under way answers as well.
+  if (scope->listing_since() || restart_.contains(scope->number())) return;
+  list_again({scope});
 }
 
 asio::awaitable<bool> ScopeReflectors::make_current(ScopePtr scope, MonoTime asked,

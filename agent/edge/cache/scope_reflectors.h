@@ -58,6 +58,10 @@ class ScopeReflectors final : public ListWatchSource {
   [[nodiscard]] std::vector<ScopePtr> with_local_versions() const;
   // Restarts the list-watches of these scopes with a list, or gets their objects again.
   void list_again(const std::vector<ScopePtr>& scopes);
+  // The API server has granted a client the list of a scope that it refused before. Lists the scope
+  // again, but not if only its watch was refused, which happened less than a minute ago: a client
+  // that lists often would else cause a list and a watch each time.
+  void list_granted(const ScopePtr& scope);
   // Waits until the scope shows what the API server had at `asked` or later, and lists it for that
   // if needed. Callers who wait together share a list. Returns false at `deadline`, or if the scope
   // cannot be listed.

@@ -76,6 +76,17 @@ const std::vector<Script> lists = {
          {21s, list_failed(expired), {"list rv= limit=500 continue="}},
          {22s, list_failed(expired), {"wait until 24.565957126s"}},
      }},
+    {"a server that pages everything and forgets its pages is not asked without a pause",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, page({"a"}, "10", "t"), {"list rv= limit=500 continue=t"}},
+         {2s, list_failed(expired), {"list rv= limit=0 continue="}},
+         {3s, page({"a"}, "11", "u"), {"list rv= limit=500 continue=u"}},
+         {4s, list_failed(expired), {"wait until 4.536802008s"}},
+         {5s, TimePassed{}, {"list rv=0 limit=500 continue="}},
+         {6s, page({"a"}, "12", "v"), {"list rv= limit=500 continue=v"}},
+         {7s, list_failed(expired), {"list rv= limit=0 continue="}},
+     }},
     {"too much at once is refused",
      {
          {0s, Started{}, {"list rv=0 limit=500 continue="}},
@@ -139,6 +150,56 @@ TEST(Reflector, AListThatKeepsFailingIsAskedForLessAndLessAndAWatchIsNot) {
   now += 1min;
   (void)reflector.step(now, WatchFailed{failure_of(refused)});
   EXPECT_LE(reflector.deadline() - now, 800ms);
+}
+
+TEST(Reflector, ARefusalOfWhatWasGrantedIsTriedAgainSoonerAtFirst) {
+  struct Row {
+    const char* what;
+    bool resumed;  // a complete cache was there before
+    bool watched;  // a watch was granted
+    std::vector<Duration> pauses;
+  };
+  const Row rows[] = {
+      {"never granted", false, false, {30min, 30min}},
+      {"granted in this run", false, true, {30s, 1min, 2min, 4min, 8min, 16min, 30min, 30min}},
+      {"granted in an earlier run", true, false, {30s, 1min, 2min, 4min, 8min, 16min, 30min}},
+  };
+  const Failure forbidden{.http_status = 403, .code = Errc::denied};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    Random random(1);
+    const pacing::BackoffConfig none{.initial = 1ms, .most = 1ms};
+    Reflector reflector({.list_backoff = none, .refused_pause = 30min}, random);
+    MonoTime now = start;
+    (void)reflector.step(now, Started{row.resumed ? "10" : ""});
+    if (!row.resumed) {
+      (void)reflector.step(now, page({}, "10"));
+      if (row.watched) (void)reflector.step(now, WatchOpened{});
+    }
+    (void)reflector.step(now, WatchFailed{forbidden});
+    for (const Duration pause : row.pauses) {
+      EXPECT_EQ(reflector.deadline() - now, pause);
+      now = reflector.deadline();
+      (void)reflector.step(now, TimePassed{});
+      // A list alone is not enough: some may list and not watch.
+      (void)reflector.step(now, page({}, "10"));
+      (void)reflector.step(now, WatchFailed{forbidden});
+    }
+    // A watch that is granted begins anew.
+    now = reflector.deadline();
+    (void)reflector.step(now, TimePassed{});
+    (void)reflector.step(now, page({}, "10"));
+    (void)reflector.step(now, WatchOpened{});
+    (void)reflector.step(now, WatchFailed{forbidden});
+    EXPECT_EQ(reflector.deadline() - now, 30s);
+  }
+}
+
+TEST(Reflector, ARetryAfterHasALimit) {
+  for (const auto& [asked, taken] : {std::pair{7, 7s}, std::pair{3600, 60s}, std::pair{-5, 0s}}) {
+    const wire::ApiStatus busy = wire::status::too_many_requests("busy", asked);
+    EXPECT_EQ(failure_of(busy).retry_after, Duration(taken)) << asked;
+  }
 }
 
 TEST(Reflector, ARefusalIsTheServersDecision) {

@@ -109,11 +109,11 @@ TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
     // The last complete list is still served, and the link stays connected during the retries.
     fixture.time.run(5min);
     EXPECT_EQ(fixture.state(), LinkState::connected);
-    // If the API server refuses the list, the agent does not retry until the server permits it.
+    // A list that is refused now and was granted before is tried after 30 s, 1 min, 2 min, 4 min.
     const bool refused = std::string_view(c.state) == "refused";
     const int lists = fixture.cloud.count("GET " + std::string(bad) + "?limit", from);
-    EXPECT_GE(lists, refused ? 1 : 3) << "the list is retried";
-    EXPECT_LE(lists, refused ? 1 : 25) << "the agent must not list in a loop";
+    EXPECT_GE(lists, refused ? 4 : 3) << "the list is retried";
+    EXPECT_LE(lists, refused ? 4 : 25) << "the agent must not list in a loop";
     EXPECT_EQ(journalled(fixture, c.state), 1) << "once for each change";
     fixture.cut_link();
     EXPECT_NE(fixture.ask(bad_cached).body.find("cached"), std::string::npos);
@@ -142,6 +142,24 @@ TEST(ScopeHealth, ARefusedListIsListedAgainOnceACallerIsGrantedIt) {
   EXPECT_EQ(fixture.ask(bad_cached).status, 200);
   fixture.time.run(1s);
   EXPECT_EQ(health_of(fixture), "ok");
+}
+
+TEST(ScopeHealth, AMomentaryRefusalIsOverSoonWithoutACaller) {
+  for (const int status : {403, 404}) {
+    UplinkFixture fixture;
+    cache_two_lists(fixture);
+    fixture.cut_link();
+    int refusals = 1;
+    fixture.servers[0]->special =
+        [&refusals, status](const http::Request& request) -> std::optional<http::Response> {
+      if (!is_bad_list(request) || --refusals < 0) return std::nullopt;
+      return status_answer(status);
+    };
+    fixture.restore_link();
+    EXPECT_TRUE(health_of(fixture).starts_with("refused")) << status;
+    fixture.time.run(35s);
+    EXPECT_EQ(health_of(fixture), "ok") << status;
+  }
 }
 
 TEST(ScopeHealth, ABadListRecoversByItselfWhileConnected) {
