@@ -214,6 +214,7 @@ Status Edge::start() {
   tasks_.spawn("keep link", rejoin_->maintain_link());
   tasks_.spawn("outages", outages_->run());
   tasks_.spawn("keep replaying", rejoin_->replay_when_due());
+  tasks_.spawn("check node", rejoin_->check_node_when_due());
   tasks_.spawn("keep servers", rejoin_->probe_servers());
   tasks_.spawn("flush", flush_in_groups());
   tasks_.spawn("filters", filters_->keep_up());

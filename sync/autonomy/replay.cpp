@@ -9,14 +9,22 @@
 namespace holdfast::sync::autonomy {
 namespace {
 
-// Limit for failures that may pass but may also be caused by the write itself: 403 and server
-// errors.
+// Limit for failures that may pass but may also be caused by the write itself: 403, 408, server
+// errors and redirections.
 constexpr int refusals_max = 8;
 // The Node authorizer does not let a node read a pod that no longer exists. For a moment after the
 // API server's start it does not let it read any pod.
 constexpr int forbidden_reads_max = 4;
 constexpr Duration backoff_min = std::chrono::seconds(1);
+constexpr Duration drain_backoff_min = std::chrono::seconds(2);
 constexpr Duration backoff_max = std::chrono::seconds(60);
+
+// The n-th wait, from 1 on: `first`, doubled with each further one up to backoff_max.
+Duration doubled(Duration first, int n) {
+  Duration wait = first;
+  for (int i = 1; i < n && wait < backoff_max; ++i) wait *= 2;
+  return std::min(wait, backoff_max);
+}
 
 // Nothing is created any more in a namespace that is being deleted.
 bool namespace_ends(std::string_view body) {
@@ -67,19 +75,20 @@ ReplayOutcome outcome_of_answer(const ReplayAnswer& answer) {
         return ReplayOutcome::conflict;
       }
       break;
+    case 408:
+      break;
     default:
-      if (http_status < 500) return ReplayOutcome::rejected;
+      // A redirection comes from something in front of the API server.
+      if (http_status >= 400 && http_status < 500) return ReplayOutcome::rejected;
   }
   return answer.refusals + 1 >= refusals_max ? ReplayOutcome::rejected : ReplayOutcome::wait;
 }
 
 bool may_have_arrived(int http_status) { return http_status >= 500; }
 
-Duration replay_backoff(int refusals) {
-  Duration wait = backoff_min;
-  for (int i = 1; i < refusals && wait < backoff_max; ++i) wait *= 2;
-  return std::min(wait, backoff_max);
-}
+Duration replay_backoff(int refusals) { return doubled(backoff_min, refusals); }
+
+Duration drain_backoff(int failed) { return doubled(drain_backoff_min, failed); }
 
 bool is_expired(std::string_view resource, Duration age) {
   return resource == "events" && age > event_lifetime;

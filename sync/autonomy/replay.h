@@ -37,6 +37,9 @@ struct ReplayAnswer {
 // How long a write waits after its n-th `wait`; `refusals` is n, from 1 on.
 [[nodiscard]] Duration replay_backoff(int refusals);
 
+// The pause after the n-th drain in a row that failed while the link is connected; from 1 on.
+[[nodiscard]] Duration drain_backoff(int failed);
+
 // How long an API server keeps an event: the default of kube-apiserver's --event-ttl.
 inline constexpr Duration event_lifetime = std::chrono::hours(1);
 

@@ -64,8 +64,24 @@ asio::awaitable<void> Rejoin::renew_lease() {
     if (node.object != nullptr) lease_.set_node_uid(node.object->uid);
   }
   const Status renewed = co_await lease_.renew(uplink_, options_.probe_deadline);
-  if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
+  note_lease(renewed);
   look_for_setback();
+}
+
+void Rejoin::note_lease(const Status& renewed) {
+  if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
+  // An outage is told of elsewhere. A node that starts for the first time has no Node yet.
+  if (uplink_.link().state() != sync::autonomy::LinkState::connected) return;
+  if (!renewed && renewed.error().code == Errc::not_found) return;
+  std::string problem = renewed ? std::string() : renewed.error().what;
+  if (problem == lease_problem_) return;
+  if (renewed) {
+    log_info("the node's lease is renewed again");
+  } else {
+    log_warn("the API server does not renew the node's lease: without it the node becomes NotReady",
+             {{"error", renewed.error()}});
+  }
+  lease_problem_ = std::move(problem);
 }
 
 void Rejoin::look_for_setback() {
@@ -137,8 +153,9 @@ asio::awaitable<Status> Rejoin::run_stages() {
   if (has_cache) {
     co_await loop::sleep_until(clock_.mono() + random_.jitter(options_.rejoin_jitter));
   }
+  writes_postponed_ = false;
   Status done = co_await check_node();
-  if (done) done = co_await replay_.drain();
+  if (done) done = co_await send_writes();
   if (done) done = co_await list_by_priority();
   // Most of what was accepted meanwhile is sent while the lease is still renewed.
   if (done) done = co_await catch_up();
@@ -151,13 +168,49 @@ asio::awaitable<Status> Rejoin::run_stages() {
 asio::awaitable<Status> Rejoin::catch_up() {
   for (;;) {
     const std::uint64_t accepted = offline_store_.accepted();
-    Status drained = co_await replay_.drain();
+    Status drained = co_await send_writes();
     if (!drained) co_return drained;
     if (offline_store_.accepted() != accepted) continue;
     const std::vector<ScopePtr> outdated = reflectors_.with_local_versions();
     if (outdated.empty()) co_return drained;
     reflectors_.list_again(outdated);
     co_await wait_for(outdated, clock_.mono(), rejoin_limits.turn);
+  }
+}
+
+asio::awaitable<Status> Rejoin::send_writes() {
+  Status sent;
+  if (writes_postponed_) co_return sent;
+  sent = co_await replay_.drain();
+  if (!replay_.was_not_taken()) co_return sent;
+  Status answers = co_await check_node();
+  writes_postponed_ = answers.has_value();
+  co_return answers;
+}
+
+void Rejoin::check_node_later() {
+  node_pause_ =
+      std::clamp(node_pause_ * 2, rejoin_limits.node_pause_min, rejoin_limits.node_pause_max);
+  node_due_ = clock_.mono() + node_pause_;
+}
+
+void Rejoin::note_unreadable(const std::string& why) {
+  check_node_later();
+  if (why == node_problem_) return;
+  node_problem_ = why;
+  offline_store_.record("node", "nodes/" + options_.node_name, "the Node cannot be read: " + why);
+}
+
+asio::awaitable<void> Rejoin::check_node_when_due() {
+  for (;;) {
+    const bool connected = uplink_.link().state() == sync::autonomy::LinkState::connected;
+    const MonoTime due = connected && node_due_ ? *node_due_ : MonoTime::max();
+    if (clock_.mono() < due) {
+      (void)co_await uplink_.changed().wait_until(due);
+      continue;
+    }
+    const Status checked = co_await check_node();
+    if (!checked) check_node_later();
   }
 }
 
@@ -170,12 +223,16 @@ asio::awaitable<Status> Rejoin::check_node() {
   if (overloaded) co_return fail("node", sync::wire::to_error(node->status, node->body));
   Status done;
   const CachedNode known = cached_node();
+  if (node->status != 200 && known.object != nullptr) {
+    const auto& kind = known.scope->cache().kind();
+    known_node_ = sync::watch::cached_json(kind, *known.object->bytes).value_or("");
+  }
   if (node->status == 404) {
-    const auto json =
-        known.object == nullptr
-            ? Result<std::string>()
-            : sync::watch::cached_json(known.scope->cache().kind(), *known.object->bytes);
-    co_return co_await registration_.repeat(json.value_or(""));
+    const auto registered = co_await registration_.repeat(known_node_);
+    if (!registered) co_return fail(registered.error());
+    node_due_.reset();
+    if (!*registered) check_node_later();
+    co_return done;
   }
   const auto header = sync::wire::read_header(node->body);
   if (node->status != 200 || !header) {
@@ -183,9 +240,14 @@ asio::awaitable<Status> Rejoin::check_node() {
     const bool unreadable = node->status == 200;
     const std::string why =
         unreadable ? header.error().what : "answered " + std::to_string(node->status);
-    offline_store_.record("node", subject, "the Node cannot be read: " + why);
+    note_unreadable(why);
     co_return done;
   }
+  node_due_.reset();
+  node_pause_ = {};
+  node_problem_.clear();
+  known_node_.clear();
+  registration_.note_existence();
   sync::objects::RequestInfo about{
       .is_resource = true, .version = "v1", .resource = "nodes", .name = options_.node_name};
   if (known.object != nullptr && known.object->uid != header->uid) {

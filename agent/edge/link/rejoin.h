@@ -28,7 +28,11 @@
 namespace holdfast::agent {
 
 struct RejoinLimits {
-  Duration request = std::chrono::seconds(10);    // to read the node
+  Duration request = std::chrono::seconds(10);  // to read the node
+  // While connected, how long until a Node that could not be read or registered is tried again:
+  // doubled each time.
+  Duration node_pause_min = std::chrono::seconds(10);
+  Duration node_pause_max = std::chrono::minutes(5);
   Duration turn = std::chrono::seconds(5);        // to list the scopes of one turn
   Duration all_turns = std::chrono::seconds(15);  // to list the scopes of all turns
   Duration turn_min = std::chrono::seconds(1);    // for one turn, even if `all_turns` has passed
@@ -50,11 +54,15 @@ class Rejoin {
   // While connected: sends the writes that were refused earlier when they are due. Runs until
   // cancelled.
   asio::awaitable<void> replay_when_due();
+  // While connected: reads or registers the Node again if that failed before. Runs until cancelled.
+  asio::awaitable<void> check_node_when_due();
   // Call it after these tasks have ended: waits for what they left running.
   asio::awaitable<void> join();
 
  private:
   asio::awaitable<void> renew_lease();
+  // Tells once that the API server refuses to renew the lease, and of the end of that.
+  void note_lease(const Status& renewed);
   // Lists all scopes again if the API server's data was replaced by older data: their watches would
   // wait for versions that may never come, and show objects that are gone.
   void look_for_setback();
@@ -68,7 +76,15 @@ class Rejoin {
   asio::awaitable<Status> run_stages();
   // Checks that the cloud still has the same node, and drops statuses that it has overtaken. If the
   // cloud has deleted the node, it is registered again.
+  // If it cannot be read, or is not let register, that is not an error; it is tried again later.
   asio::awaitable<Status> check_node();
+  // Notes that the Node's state in the cloud is not known, or not as it should be.
+  void check_node_later();
+  // Tells once of a Node that cannot be read.
+  void note_unreadable(const std::string& why);
+  // Sends the queued writes. If the server does not take some but answers for the Node, these are
+  // left to replay_when_due(), so that one bad write does not keep the node offline.
+  asio::awaitable<Status> send_writes();
   // Lists all scopes again, turn by turn.
   asio::awaitable<Status> list_by_priority();
   asio::awaitable<Status> catch_up();
@@ -88,6 +104,13 @@ class Rejoin {
   Random& random_;
   Replay replay_;
   std::shared_ptr<loop::Tasks> meanwhile_;  // runs during the current rejoin
+  // The server did not take writes in the current rejoin.
+  bool writes_postponed_ = false;
+  std::optional<MonoTime> node_due_;  // when to check the Node again
+  Duration node_pause_{};             // the last pause before that
+  std::string known_node_;            // as it was last known, in JSON; "" if the cloud has it
+  std::string node_problem_;          // why the Node could not be read, as it was told last
+  std::string lease_problem_;         // the same for the lease
   // The current rejoin had lists without an answer in time.
   bool missed_lists_ = false;
   std::optional<MonoTime> records_since_;  // start of the interval that `records_` counts

@@ -122,10 +122,16 @@ asio::awaitable<Status> Replay::drain() {
   const auto round = std::make_shared<Round>(executor);
   round_ = round;
   next_drain_.reset();
+  not_taken_ = false;
   co_await run(*round);
   co_await round->tasks.join();
-  if (round->failed && !next_drain_) next_drain_ = clock_.mono() + replay_limits.pause_min;
-  if (!round->failed) forget_finished_entries(began);
+  if (round->failed) {
+    const Duration pause = sync::autonomy::drain_backoff(++failed_drains_);
+    next_drain_ = std::max(next_drain_.value_or(MonoTime::min()), clock_.mono() + pause);
+  } else {
+    failed_drains_ = 0;
+    forget_finished_entries(began);
+  }
   co_return round->result;
 }
 
@@ -266,7 +272,8 @@ void Replay::handle_answer(Round& round, const store::Entry& entry,
   if (!answer) {
     // A GET that failed wrote nothing. A write without an answer may have arrived.
     requeue(round, entry, object ? store::Attempt::not_sent : store::Attempt::maybe_sent);
-    if (!uplink_.may_succeed_elsewhere(answer.error())) round.stop(fail("outbox", answer.error()));
+    if (uplink_.may_succeed_elsewhere(answer.error())) return;
+    note_failure(round, entry, fail("outbox", answer.error()), Duration::zero());
     return;
   }
   const store::Write& write = entry.write;
@@ -285,9 +292,10 @@ void Replay::handle_answer(Round& round, const store::Entry& entry,
     if (outcome == sync::autonomy::ReplayOutcome::wait) return;
     const auto pause = pause_of(
         *answer, {.pause_min = replay_limits.pause_min, .pause_max = replay_limits.pause_max});
-    next_drain_ = clock_.mono() + pause.value_or(replay_limits.pause_min);
-    round.stop(
-        fail(Errc::unavailable, write.target + ": answered " + std::to_string(answer->status)));
+    note_failure(
+        round, entry,
+        fail(Errc::unavailable, write.target + ": answered " + std::to_string(answer->status)),
+        pause.value_or(replay_limits.pause_min));
     return;
   }
   log_info("replayed", {{"write", write.verb + " " + write.target},
@@ -310,6 +318,16 @@ void Replay::retry_later(Round& round, const store::Entry& entry, const http::Re
   log_info("replay refused for now", {{"write", entry.write.verb + " " + entry.write.target},
                                       {"status", answer.status},
                                       {"retry_in", format_duration(wait)}});
+}
+
+void Replay::note_failure(Round& round, const store::Entry& entry, Status why, Duration pause) {
+  not_taken_ = true;
+  Waiting& waiting = waiting_[entry.id];
+  ++waiting.failures;
+  waiting.due = clock_.mono() + std::max(pause, sync::autonomy::replay_backoff(waiting.failures));
+  if (waiting.failures > 1) return;
+  next_drain_ = std::max(next_drain_.value_or(MonoTime::min()), clock_.mono() + pause);
+  round.stop(std::move(why));
 }
 
 void Replay::end(Round& round, const store::Entry& entry, store::Outcome outcome,

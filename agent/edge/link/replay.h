@@ -4,9 +4,10 @@
 //
 // Each write is judged by its own answer. A write that is refused for now waits by itself, longer
 // each time, while the others continue. If the answer shows a problem of the server or of our
-// credentials (no answer, 401, 429, 503), the drain ends. Before the first byte of a write is sent,
-// it is durably marked as being sent. Marking and settling are grouped, with one durable write per
-// group.
+// credentials (no answer, 401, 429, 503), the drain ends; a write to which that happens again waits
+// by itself, because it may be the cause: an admission webhook that hangs, say. Before the first
+// byte of a write is sent, it is durably marked as being sent. Marking and settling are grouped,
+// with one durable write per group.
 //
 // Threading: the loop's thread only. A Replay must outlive its calls.
 
@@ -32,8 +33,8 @@ struct ReplayLimits {
   std::size_t group = 32;      // entries marked or settled with one durable write
   Duration group_time = std::chrono::milliseconds(200);  // answered entries are settled within this
   Duration request = std::chrono::seconds(10);           // for one request
-  // After a drain that failed while connected: the pause until the next one is the server's
-  // Retry-After within these bounds.
+  // The pause after a drain that failed while connected, doubled with each further one. It is at
+  // least the server's Retry-After, of which no more than `pause_max` counts.
   Duration pause_min = std::chrono::seconds(2);
   Duration pause_max = std::chrono::seconds(60);
 };
@@ -49,6 +50,9 @@ class Replay {
   // the disk; what was not sent stays queued.
   asio::awaitable<Status> drain();
 
+  // Whether the last drain had a write that the server did not take: no answer, 401, 429 or 503.
+  [[nodiscard]] bool was_not_taken() const { return not_taken_; }
+
   // When a queued entry may be sent again; MonoTime::max() if none waits.
   [[nodiscard]] MonoTime due() const;
 
@@ -60,6 +64,7 @@ class Replay {
   class UnderWay;
   struct Waiting {
     int refusals = 0;
+    int failures = 0;  // drains that it has ended, or would have
     MonoTime due;
   };
 
@@ -88,6 +93,9 @@ class Replay {
   // Keeps an entry queued and makes it wait.
   void retry_later(Round& round, const store::Entry& entry, const http::Response& answer,
                    bool object);
+  // The server did not take the entry. Ends the drain, unless that has happened to the entry
+  // before.
+  void note_failure(Round& round, const store::Entry& entry, Status why, Duration pause);
   // The entries that still wait.
   [[nodiscard]] std::set<store::EntryId> held_back() const;
   void forget_finished_entries(MonoTime began);
@@ -100,6 +108,8 @@ class Replay {
   bool running_ = false;
   std::map<store::EntryId, Waiting> waiting_;  // entries refused for now
   std::optional<MonoTime> next_drain_;         // when to drain again after a drain that failed
+  int failed_drains_ = 0;                      // in a row
+  bool not_taken_ = false;
 };
 
 }  // namespace holdfast::agent

@@ -55,39 +55,42 @@ bool Registration::is_queued() {
          });
 }
 
-void Registration::tell(std::string what) {
+void Registration::tell(const std::string& what) {
+  if (what == told_) return;
+  told_ = what;
   log_warn(what, {{"node", options_.node_name}});
   offline_store_.record("node", "nodes/" + options_.node_name, what);
-  last_ = format_rfc3339(clock_.wall()) + ": " + std::move(what);
+  last_ = format_rfc3339(clock_.wall()) + ": " + what;
 }
 
-asio::awaitable<Status> Registration::repeat(std::string known) {
-  Status done;
+asio::awaitable<Result<bool>> Registration::repeat(std::string known) {
   if (is_queued()) {
     tell("the cloud deleted this node; the kubelet's new registration is sent");
-    co_return done;
+    co_return true;
   }
   auto request = request_of(known);
   if (!request) {
     // A node that starts for the first time.
     offline_store_.record("node", "nodes/" + options_.node_name,
                           "the API server has no Node of this name");
-    co_return done;
+    co_return true;
   }
   const auto answer = co_await uplink_.send(*std::move(request), false, request_limit);
-  if (!answer) co_return fail("node", answer.error());
-  if (answer->status != 201) {
-    const Error why = sync::wire::to_error(answer->status, answer->body);
+  if (!answer || answer->status != 201) {
+    const Error why = answer ? sync::wire::to_error(answer->status, answer->body) : answer.error();
     tell("the cloud deleted this node, and does not let it register again: " + why.what);
-    co_return done;
+    co_return false;
   }
+  told_.clear();
   tell("the cloud deleted this node; it was registered again");
   co_await send_event();
-  co_return offline_store_.drop_superseded({.is_resource = true,
-                                            .version = "v1",
-                                            .resource = "nodes",
-                                            .subresource = "status",
-                                            .name = options_.node_name});
+  const Status dropped = offline_store_.drop_superseded({.is_resource = true,
+                                                         .version = "v1",
+                                                         .resource = "nodes",
+                                                         .subresource = "status",
+                                                         .name = options_.node_name});
+  if (!dropped) co_return fail(dropped.error());
+  co_return true;
 }
 
 asio::awaitable<void> Registration::send_event() {

@@ -36,9 +36,13 @@ class Registration {
   // The API server has no Node of this name. `known` is the last known Node as JSON, or "".
   // Registers the node again, drops the statuses that are queued for the old one, and tells of it:
   // on the log, in the journal, by an Event. A registration that is queued is left to the outbox;
-  // one that the API server refuses is told of, too. A node that was never registered is only noted
-  // in the journal. Errors: the link's, the disk's.
-  asio::awaitable<Status> repeat(std::string known);
+  // one that the API server refuses or does not answer is told of, too; then false is returned, and
+  // repeat() may be called again later. A node that was never registered is only noted in the
+  // journal. Errors: the disk's.
+  asio::awaitable<Result<bool>> repeat(std::string known);
+
+  // The API server has the Node: what repeat() tells next is news.
+  void note_existence() { told_.clear(); }
 
   // What the last repeat() did, for people; "" if there was none.
   [[nodiscard]] const std::string& last() const { return last_; }
@@ -46,7 +50,8 @@ class Registration {
  private:
   [[nodiscard]] std::optional<ApiRequest> request_of(const std::string& known);
   [[nodiscard]] bool is_queued();
-  void tell(std::string what);
+  // Does nothing if it told the same last.
+  void tell(const std::string& what);
   asio::awaitable<void> send_event();
 
   const EdgeOptions& options_;
@@ -56,6 +61,7 @@ class Registration {
   const Clock& clock_;
   Random& random_;
   std::string last_;
+  std::string told_;
 };
 
 }  // namespace holdfast::agent

@@ -42,7 +42,8 @@ TEST(Replay, TheAnswerDecidesWhatBecomesOfAWrite) {
       {{"POST", 405}, ReplayOutcome::rejected},
       {{"PATCH", 415}, ReplayOutcome::rejected},
       {{"PATCH", 422}, ReplayOutcome::rejected},
-      {{"PATCH", 302}, ReplayOutcome::rejected},
+      {{"PATCH", 302}, ReplayOutcome::wait},
+      {{"PATCH", 408}, ReplayOutcome::wait},
       {{"POST", 403, terminating}, ReplayOutcome::rejected},
       // May pass, or be this write's own fault: not for ever, and others do not wait for it.
       {{"PATCH", 500}, ReplayOutcome::wait},

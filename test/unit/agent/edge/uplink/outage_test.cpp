@@ -6,6 +6,7 @@
 #include "agent/edge/answers/presentation.h"
 #include "platform/log.h"
 #include "platform/text.h"
+#include "test/support/captured_log.h"
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink {
@@ -16,15 +17,8 @@ using sync::autonomy::LinkState;
 // The log lines on outages at levels warn and info, without their times.
 class LogOfOutages {
  public:
-  LogOfOutages() {
-    set_log_level(LogLevel::info);
-    set_log_limits({.window = 0s});  // the lines of other tests in this process do not count
-    ::testing::internal::CaptureStderr();
-  }
   std::vector<std::string> lines() {
-    const std::string text = ::testing::internal::GetCapturedStderr();
-    set_log_level(LogLevel::error);
-    set_log_limits({});
+    const std::string text = log_.take();
     std::vector<std::string> found;
     for (const std::string_view line : split(text, '\n')) {
       const std::size_t space = line.find(' ');
@@ -39,6 +33,9 @@ class LogOfOutages {
     }
     return found;
   }
+
+ private:
+  test::CapturedLog log_;
 };
 
 // The journal's records on outages.
