@@ -37,6 +37,11 @@ struct ReplayAnswer {
 // How long a write waits after its n-th `wait`; `refusals` is n, from 1 on.
 [[nodiscard]] Duration replay_backoff(int refusals);
 
+// Whether a write that the server does not take for the n-th time (no answer, 401, 429, 503) ends
+// the drain, because the next ones would fail as well. From the second time on it may be the cause
+// itself: an admission webhook that hangs, say. Then it waits by itself.
+[[nodiscard]] constexpr bool ends_drain(int failures) { return failures == 1; }
+
 // The pause after the n-th drain in a row that failed while the link is connected; from 1 on.
 [[nodiscard]] Duration drain_backoff(int failed);
 

@@ -150,6 +150,8 @@ asio::awaitable<void> Replay::run(Round& round) {
     if (round.wants_turn() || overdue) {
       if (auto done = next_batch(round); !done) {
         round.stop(done);
+        round.result = done;  // It counts for more than a write that was not taken.
+        not_taken_ = false;
         break;
       }
     }
@@ -325,7 +327,7 @@ void Replay::note_failure(Round& round, const store::Entry& entry, Status why, D
   Waiting& waiting = waiting_[entry.id];
   ++waiting.failures;
   waiting.due = clock_.mono() + std::max(pause, sync::autonomy::replay_backoff(waiting.failures));
-  if (waiting.failures > 1) return;
+  if (!sync::autonomy::ends_drain(waiting.failures)) return;
   next_drain_ = std::max(next_drain_.value_or(MonoTime::min()), clock_.mono() + pause);
   round.stop(std::move(why));
 }

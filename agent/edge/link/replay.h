@@ -50,7 +50,8 @@ class Replay {
   // the disk; what was not sent stays queued.
   asio::awaitable<Status> drain();
 
-  // Whether the last drain had a write that the server did not take: no answer, 401, 429 or 503.
+  // Whether the last drain had a write that the server did not take (no answer, 401, 429 or 503),
+  // and no error of the disk.
   [[nodiscard]] bool was_not_taken() const { return not_taken_; }
 
   // When a queued entry may be sent again; MonoTime::max() if none waits.

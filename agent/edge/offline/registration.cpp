@@ -4,6 +4,7 @@
 
 #include "agent/edge/options/cache_limits.h"
 #include "platform/log.h"
+#include "platform/scoped.h"
 #include "sync/autonomy/registration.h"
 #include "sync/events/event.h"
 #include "sync/wire/protobuf/header.h"
@@ -68,6 +69,8 @@ asio::awaitable<Result<bool>> Registration::repeat(std::string known) {
     tell("the cloud deleted this node; the kubelet's new registration is sent");
     co_return true;
   }
+  if (under_way_) co_return true;
+  const ScopedValue registering(under_way_, true);
   auto request = request_of(known);
   if (!request) {
     // A node that starts for the first time.

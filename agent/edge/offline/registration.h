@@ -37,8 +37,8 @@ class Registration {
   // Registers the node again, drops the statuses that are queued for the old one, and tells of it:
   // on the log, in the journal, by an Event. A registration that is queued is left to the outbox;
   // one that the API server refuses or does not answer is told of, too; then false is returned, and
-  // repeat() may be called again later. A node that was never registered is only noted in the
-  // journal. Errors: the disk's.
+  // repeat() may be called again later. One that is under way is left to itself. A node that was
+  // never registered is only noted in the journal. Errors: the disk's.
   asio::awaitable<Result<bool>> repeat(std::string known);
 
   // The API server has the Node: what repeat() tells next is news.
@@ -62,6 +62,7 @@ class Registration {
   Random& random_;
   std::string last_;
   std::string told_;
+  bool under_way_ = false;
 };
 
 }  // namespace holdfast::agent

@@ -155,11 +155,10 @@ Hint PluginHints::ask(std::string_view plugin, const PodView& pod, const Event& 
   const auto at = std::find_if(registrations.begin(), registrations.end(),
                                [plugin](const auto& each) { return each.plugin == plugin; });
   if (at == registrations.end() || !is_registered_for(*at, event.kind)) return Hint::unrelated;
+  if (plugin == plugin_extender) return Hint::queue;
   const Pod& own = *pod.pod;
   bool helps = true;
-  if (plugin == plugin_extender) {
-    helps = true;
-  } else if (plugin == plugin_fit && of_node(event.kind)) {
+  if (plugin == plugin_fit && of_node(event.kind)) {
     helps = room_grew(pod, event);
   } else if (event.kind == assigned_pod_scale_down) {
     helps = frees_a_resource(pod, event);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "agent/node/lease_renewer.h"
 #include "agent/node/node_reporter.h"
 #include "platform/loop/tasks.h"
@@ -32,21 +34,32 @@ class Refusing final : public ApiCaller {
 constexpr Errc all[] = {Errc::denied,      Errc::conflict, Errc::invalid, Errc::exhausted,
                         Errc::unavailable, Errc::timeout,  Errc::corrupt};
 
+struct Counts {
+  int refused;
+  int granted;
+};
+// Counts the requests of ten minutes in which everything is refused, and of 8 s in which it is
+// granted.
+Counts run_refused(holdfast::test::VirtualTime& time, Refusing& server, Errc refusal) {
+  server.refusal = refusal;
+  time.run(10min);
+  const int refused = std::exchange(server.asked, 0);
+  server.refusal.reset();
+  time.run(8s);
+  return {refused, server.asked};
+}
+
 TEST(Heartbeats, ARefusedLeaseIsTriedEverySevenSeconds) {
   for (const Errc refusal : all) {
     holdfast::test::VirtualTime time;
     Refusing server;
-    server.refusal = refusal;
     LeaseRenewer renewer({.node_name = "n"}, server, time.clock());
     loop::Tasks tasks(time.executor());
     tasks.spawn("lease", renewer.run());
-    time.run(10min);
-    EXPECT_LE(server.asked, 92);
-    EXPECT_GE(server.asked, 80);
-    server.refusal.reset();
-    server.asked = 0;
-    time.run(8s);
-    EXPECT_EQ(server.asked, 2) << "a read, and the creation";
+    const Counts asked = run_refused(time, server, refusal);
+    EXPECT_LE(asked.refused, 92);
+    EXPECT_GE(asked.refused, 80);
+    EXPECT_EQ(asked.granted, 2) << "a read, and the creation";
     time.run(1min);
     EXPECT_LE(server.asked, 20) << "every 10 s again";
     tasks.cancel();
@@ -59,20 +72,16 @@ TEST(Heartbeats, ARefusedRegistrationIsTriedEverySevenSeconds) {
     if (refusal == Errc::conflict) continue;  // the Node exists already
     holdfast::test::VirtualTime time;
     Refusing server;
-    server.refusal = refusal;
     sync::Node node;
     node.metadata.name = "n";
     const NoPressure pressure;
     NodeReporter reporter(node, 1min, server, pressure, time.clock());
     loop::Tasks tasks(time.executor());
     tasks.spawn("reporter", reporter.run());
-    time.run(10min);
-    EXPECT_LE(server.asked, 92);
-    EXPECT_GE(server.asked, 80);
-    server.refusal.reset();
-    server.asked = 0;
-    time.run(8s);
-    EXPECT_GE(server.asked, 1);
+    const Counts asked = run_refused(time, server, refusal);
+    EXPECT_LE(asked.refused, 92);
+    EXPECT_GE(asked.refused, 80);
+    EXPECT_GE(asked.granted, 1);
     tasks.cancel();
     time.finish();
   }
