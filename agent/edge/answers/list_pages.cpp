@@ -18,11 +18,22 @@ sync::watch::ListPage ListPages::first(const LocalScope& scope, std::size_t limi
   CHECK(limit > 0 && scope.cache().complete());
   const sync::watch::WatchCache& cache = scope.cache();
   const bool counts = !selects(scope.key());
-  const std::uint64_t id = std::max<std::uint64_t>(1, random_.next());
+  // Clients that read the same list at the same time share its snapshot.
+  const auto same =
+      std::find_if(snapshots_.begin(), snapshots_.end(), [&scope, &cache](const Snapshot& moment) {
+        return moment.scope == scope.key() && moment.version == cache.version();
+      });
+  const bool shared = same != snapshots_.end();
+  const std::uint64_t id = shared ? same->id : std::max<std::uint64_t>(1, random_.next());
   sync::watch::ListPage page =
       sync::watch::cut_page(cache.objects(), cache.version(), {id, after}, limit, counts);
   if (page.part.continue_token.empty()) return page;
   // A snapshot is only kept if there is a next page: most lists end with their first page.
+  if (shared) {
+    same->until = clock_.mono() + limits_.lifetime;
+    std::rotate(same, std::next(same), snapshots_.end());
+    return page;
+  }
   make_room(cache.object_bytes());
   snapshots_.push_back({id, scope.key(), cache.version(), cache.object_bytes(),
                         std::make_shared<const sync::watch::WatchCache::Objects>(cache.objects()),
@@ -58,10 +69,8 @@ Result<sync::watch::ListPage> ListPages::next(const LocalScope& scope,
   if (found == snapshots_.end())
     return fail(Errc::gone, "the snapshot of the continue token is gone");
   const std::size_t most = limit == 0 ? found->objects->size() : limit;
-  sync::watch::ListPage page =
-      sync::watch::cut_page(*found->objects, found->version, token, most, !selects(found->scope));
-  if (page.part.continue_token.empty()) snapshots_.erase(found);
-  return page;
+  return sync::watch::cut_page(*found->objects, found->version, token, most,
+                               !selects(found->scope));
 }
 
 }  // namespace holdfast::agent

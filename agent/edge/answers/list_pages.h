@@ -1,9 +1,11 @@
 // Serves lists in pages (limit and continue) from the cache. It keeps snapshots of the lists that
 // clients are still reading.
 //
-// A snapshot is kept for five minutes, as in an API server, and only a few are kept, because what
-// it contains stays in memory when the cache has newer objects. A client whose snapshot is gone
-// gets the same error as from an API server, and lists again or goes on with what there is now.
+// A snapshot is kept for five minutes, as in an API server, counted from the last time that a
+// client read its first page. It serves all clients that read the same list meanwhile. Only a few
+// are kept, because what they contain stays in memory when the cache has newer objects. A client
+// whose snapshot is gone gets the same error as from an API server, and lists again or goes on with
+// what there is now.
 //
 // Threading: the loop's thread only.
 

@@ -63,7 +63,7 @@ TEST(LargeList, FromTheCacheIsTheOneOfTheCloudInEveryForm) {
   EXPECT_EQ(parsed->as_object().at("rows").as_array().size(), 10u);
 }
 
-TEST(LargeList, SnapshotsForPagesDisplaceEachOther) {
+TEST(LargeList, SnapshotsForPagesAreSharedAndDisplaceEachOther) {
   UplinkFixture fixture;
   ASSERT_TRUE(fixture.until(LinkState::connected));
   fill(fixture, "a");
@@ -82,6 +82,18 @@ TEST(LargeList, SnapshotsForPagesDisplaceEachOther) {
   const http::Response last = page("a", second);
   EXPECT_EQ(sync::wire::split_list(last.body).value().items.size(), 2u);
   EXPECT_EQ(token_of(last), "");
+  // Six clients read it at the same time, and share its snapshot.
+  std::vector<std::string> tokens;
+  for (int client = 0; client < 6; ++client) tokens.push_back(token_of(page("a", "")));
+  for (const char* expected : {"4 more", "2"}) {
+    for (std::string& token : tokens) {
+      const http::Response next = page("a", token);
+      ASSERT_EQ(next.status, 200) << next.body;
+      token = token_of(next);
+      const std::size_t items = sync::wire::split_list(next.body).value().items.size();
+      EXPECT_EQ(std::to_string(items) + (token.empty() ? "" : " more"), expected);
+    }
+  }
   // Snapshots of both would have more than 8 MiB: the older one goes.
   const std::string of_a = token_of(page("a", ""));
   const std::string of_b = token_of(page("b", ""));
