@@ -1,5 +1,8 @@
 // The limits of the agent's cache, for all owners together and for each of them.
 
+#include <filesystem>
+#include <random>
+
 #include "test/support/virtual_time.h"
 #include "test/unit/agent/edge/cache_run.h"
 
@@ -138,6 +141,37 @@ TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
   EXPECT_FALSE(run.scopes.replace(*scope, std::move(many), 10, pod_kind));
   EXPECT_TRUE(run.scopes.drop(*scope));
   EXPECT_EQ(fill(of("node", 3), 10'000, 5), "ok");
+}
+
+TEST(Scopes, TheFileAndItsLogStayBelowTheirLimit) {
+  const test::ScratchDir dir;
+  test::VirtualTime time;
+  const CacheLimits limits{.disk_bytes = 16 << 20};
+  Agent run(time.context(), dir.path(), limits);
+  std::mt19937 random(1);
+  const auto incompressible = [&random] {
+    std::string bytes(1 << 20, '\0');
+    for (char& each : bytes) each = static_cast<char>(random() % 256);
+    return sync::watch::CachedObject{"u", 5, std::make_shared<const std::string>(std::move(bytes))};
+  };
+  int written = 0;
+  int refused = 0;
+  for (int i = 0; i < 15; ++i) {
+    sync::watch::WatchCache::Objects all;
+    all[key("a")] = incompressible();
+    const ScopePtr scope = run.scopes.open(of("node", i)).value();
+    ASSERT_TRUE(run.scopes.replace(*scope, std::move(all), 5, pod_kind));
+    const Status flushed = run.scopes.flush();
+    if (!flushed) {
+      EXPECT_EQ(flushed.error().code, Errc::exhausted) << flushed.error().what;
+    }
+    ++(flushed ? written : refused);
+    const auto bytes = std::filesystem::file_size(dir.path() / "cache.db") +
+                       std::filesystem::file_size(dir.path() / "cache.db-wal");
+    EXPECT_LE(bytes, static_cast<std::uintmax_t>(limits.disk_bytes)) << i;
+  }
+  EXPECT_GE(written, 10) << "three quarters of the limit are for the file";
+  EXPECT_GE(refused, 3);
 }
 
 TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {

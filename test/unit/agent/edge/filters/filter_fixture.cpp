@@ -24,7 +24,10 @@ void take(OpenWatch& watch, const std::string& frame) {
   const sync::wire::WatchEvent event = watch.protobuf
                                            ? sync::wire::decode_protobuf_event(frame).value()
                                            : sync::wire::decode_event(frame).value();
-  if (event.type == sync::wire::WatchEvent::Type::bookmark) return;
+  if (event.type == sync::wire::WatchEvent::Type::bookmark) {
+    ++watch.bookmarks;
+    return;
+  }
   const std::string object =
       event.type == sync::wire::WatchEvent::Type::error ? event.object : as_json(event.object);
   const json::value value = sync::wire::is_protobuf(object)
@@ -141,6 +144,7 @@ asio::awaitable<http::Response> FilterFixture::answer(const http::Request& reque
   asked.push_back(path);
   if (refused.contains(path)) co_return http::Response{.status = 503};
   if (absent.contains(path)) co_return http::Response{.status = 404};
+  if (forbidden.contains(path)) co_return http::Response{.status = 403};
   if (path.starts_with("/apis/apps.openyurt.io/")) co_return pools(request);
   co_return co_await lab_->handler()(request);
 }
@@ -153,11 +157,13 @@ http::Response FilterFixture::pools(const http::Request& request) {
   const json::object pool{
       {"metadata", json::object{{"name", "hangzhou"}, {"uid", "p"}, {"resourceVersion", "5"}}},
       {"status", json::object{{"nodes", std::move(names)}}}};
+  json::array items;
+  if (has_pool) items.push_back(pool);
   response.body = sync::wire::serialize(json::object{
       {"kind", "NodePoolList"},
       {"apiVersion", "apps.openyurt.io/v1beta2"},
       {"metadata", json::object{{"resourceVersion", std::to_string(5 + asked.size())}}},
-      {"items", json::array{pool}}});
+      {"items", std::move(items)}});
   return response;
 }
 

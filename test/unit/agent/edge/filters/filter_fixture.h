@@ -31,6 +31,7 @@ struct OpenWatch {
   std::shared_ptr<http::BodyStream> stream;
   std::vector<std::string> events;  // bookmarks are left out
   std::vector<std::string> objects;
+  int bookmarks = 0;
   bool ended = false;
   bool protobuf = false;
 };
@@ -61,8 +62,10 @@ class FilterFixture {
   void restart_agent();
 
   test::VirtualTime time;
-  std::set<std::string> refused;  // paths that the server answers with 503
-  std::set<std::string> absent;   // paths that the server answers with 404
+  std::set<std::string> refused;    // paths that the server answers with 503
+  std::set<std::string> absent;     // paths that the server answers with 404
+  std::set<std::string> forbidden;  // paths answered with 403
+  bool has_pool = true;             // whether the NodePool exists
   std::vector<std::string> pool_nodes = {"edge-a", "edge-b"};  // of the NodePool hangzhou
   std::vector<std::string> asked;                              // paths that the agent requested
   [[nodiscard]] Edge& edge() { return *edge_; }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sync/filters/answers.h"
 #include "sync/wire/read.h"
 #include "test/unit/agent/edge/filters/filter_fixture.h"
 
@@ -201,11 +202,72 @@ TEST(Filtered, WhatIsNotKnownIsNotShown) {
 }
 
 TEST(Filtered, AClusterWithoutNodePoolsHasThisNodeAlone) {
+  const std::string pools = "/apis/apps.openyurt.io/v1beta2/nodepools";
+  for (const char* what : {"no such resource", "no pool of that name", "not readable"}) {
+    SCOPED_TRACE(what);
+    FilterFixture fixture;
+    if (what == std::string("no such resource")) fixture.absent = {pools};
+    if (what == std::string("not readable")) fixture.forbidden = {pools, pools + "/hangzhou"};
+    fixture.has_pool = what != std::string("no pool of that name");
+    fixture.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+    fixture.on_server("POST", ns_slices, slice("s", "web"));
+    EXPECT_EQ(nodes_of(fixture, proxy, slices), "edge-a");
+  }
+}
+
+TEST(Filtered, AWatchHoldsBackWhatCannotBeFilteredAndItsBookmarks) {
   FilterFixture fixture;
-  fixture.absent = {"/apis/apps.openyurt.io/v1beta2/nodepools"};
+  fixture.refused = {"/apis/apps.openyurt.io/v1beta2/nodepools"};
+  fixture.on_server("POST", ns + "/services", service("plain", ""));
+  fixture.on_server("POST", ns_slices, slice("s", "plain"));
+  const auto watch = fixture.watch(proxy, slices + "?watch=true&resourceVersion=0" +
+                                              "&allowWatchBookmarks=true&timeoutSeconds=3600");
+  EXPECT_EQ(fixture.news(watch), "ADDED s");
+  fixture.time.run(3min);
+  EXPECT_GT(watch->bookmarks, 0);
+  fixture.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  fixture.on_server("POST", ns_slices, slice("t", "web"));
+  fixture.on_server("POST", ns_slices, slice("u", "plain"));
+  fixture.time.run(1s);
+  const int bookmarks = watch->bookmarks;
+  fixture.time.run(3min);
+  EXPECT_EQ(fixture.news(watch), "");
+  EXPECT_EQ(watch->bookmarks, bookmarks) << "they would be ahead of the events";
+  fixture.refused = {};
+  fixture.time.run(6min);
+  EXPECT_EQ(fixture.news(watch), "ADDED t, ADDED u");
+  EXPECT_EQ(nodes_in(sync::wire::parse_json(watch->objects.at(1)).value()), "edge-a edge-b");
+  EXPECT_GT(watch->bookmarks, bookmarks);
+}
+
+TEST(Filtered, AWatchFromTheCloudEndsWhenWhatItHasToldIsOutdated) {
+  FilterFixture fixture;
   fixture.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
   fixture.on_server("POST", ns_slices, slice("s", "web"));
-  EXPECT_EQ(nodes_of(fixture, proxy, slices), "edge-a");
+  const auto watch = fixture.watch({"nginx-ingress-controller"}, slices + "?watch=true");
+  EXPECT_EQ(fixture.news(watch), "ADDED s");
+  fixture.on_server("PATCH", ns + "/services/web",
+                    R"({"metadata":{"annotations":{)" + topology("kubernetes.io/hostname") + "}}}");
+  EXPECT_EQ(fixture.news(watch), "") << "until its next event";
+  fixture.on_server("POST", ns_slices, slice("t", "web"));
+  EXPECT_EQ(fixture.news(watch), "ERROR");
+  EXPECT_NE(watch->objects.back().find("\"code\":410"), std::string::npos);
+  EXPECT_TRUE(watch->ended);
+}
+
+TEST(Filtered, AListOfMoreObjectsThanTheLimitIsAnError) {
+  const std::string item = R"({"metadata":{"name":"a","namespace":"ns"}})";
+  std::string list = R"({"kind":"ServiceList","apiVersion":"v1","metadata":{},"items":[)" + item;
+  for (int i = 1; i < 100'000; ++i) list += "," + item;
+  const sync::filters::FilterChain chain{sync::filters::Filter::discard_cloud_service};
+  const sync::filters::FilterKnowledge knowledge{.node_name = "edge-a"};
+  const auto passed = sync::filters::filter_body(chain, knowledge, list + "]}");
+  ASSERT_TRUE(passed) << passed.error().what;
+  EXPECT_EQ(passed->effect, sync::filters::Effect::none);
+  const auto refused = sync::filters::filter_body(chain, knowledge, list + "," + item + "]}");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::exhausted);
+  EXPECT_EQ(refused.error().what, "list: more than 100000 items");
 }
 
 TEST(Filtered, WithoutPoolsAPoolIsNoTopology) {

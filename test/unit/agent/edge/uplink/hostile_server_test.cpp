@@ -204,6 +204,25 @@ TEST(HostileServer, AnAnswerThatIsPassedOnIsLimited) {
   EXPECT_EQ(fixture.ask("/version").status, 200);
 }
 
+TEST(HostileServer, AnErrorIsLimitedToOneMebibyte) {
+  UplinkFixture fixture;
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  std::size_t size = mebibyte;
+  fixture.servers[0]->special =
+      [&size](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != "/api/v1/secrets") return std::nullopt;
+    return json_response(500, std::string(size, 'x'));
+  };
+  const http::Response passed = fixture.ask("/api/v1/secrets", "kubectl");
+  EXPECT_EQ(passed.status, 500);
+  EXPECT_EQ(passed.body.size(), size);
+  ++size;
+  const http::Response refused = fixture.ask("/api/v1/secrets", "kubectl");
+  EXPECT_EQ(refused.status, 429) << refused.body;
+  EXPECT_EQ(fixture.state(), LinkState::connected);
+  EXPECT_EQ(fixture.ask("/version").status, 200);
+}
+
 // The bytes received are charged to the budget, and the link counts the answer as a sign of life.
 TEST(HostileServer, AnAnswerThatIsCutOffCountsForBudgetAndLink) {
   UplinkFixture fixture(small);

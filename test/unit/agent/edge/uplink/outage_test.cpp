@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/edge/admin/endpoints.h"
 #include "agent/edge/answers/presentation.h"
 #include "platform/log.h"
 #include "platform/text.h"
+#include "test/support/answered.h"
 #include "test/support/captured_log.h"
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
@@ -243,6 +245,37 @@ TEST(Outages, TablesKeepTheirColumnsAndWatchesAreTablesToo) {
   EXPECT_EQ(told.status, 200);
   EXPECT_NE(told.headers.get("warning"), "");
   EXPECT_NE(told.stream, nullptr);
+}
+
+TEST(HealthPages, AreReadyWhileConnectedOrWithACache) {
+  UplinkFixture fixture;
+  const auto page = [&fixture](const std::string& target) {
+    http::Client client(http::Endpoint{read_endpoints(fixture.options.data_dir).value().admin});
+    http::Response answer;
+    const MonoTime deadline = fixture.time.clock().mono() + 10s;
+    fixture.time.complete(test::answer_into(client, {.target = target}, deadline, answer));
+    return std::to_string(answer.status) + " " + answer.body;
+  };
+  const auto expect_pages = [&page](const std::string& when, const std::string& ready) {
+    for (const char* target : {"/healthz", "/livez", "/v1/healthz"}) {
+      EXPECT_EQ(page(target), "200 ok") << target << " " << when;
+    }
+    for (const char* target : {"/readyz", "/v1/readyz"}) {
+      EXPECT_EQ(page(target), ready) << target << " " << when;
+    }
+  };
+  fixture.servers[0]->cut("refuse");
+  fixture.time.run(30s);
+  ASSERT_EQ(fixture.state(), LinkState::offline);
+  EXPECT_NE(fixture.reason(), "");
+  expect_pages("before anything was cached",
+               "503 nothing is cached and the cloud is unreachable: " + fixture.reason());
+  fixture.restore_link();
+  expect_pages("connected", "200 ok");
+  ASSERT_EQ(fixture.ask("/api/v1/services?resourceVersion=0").status, 200);
+  fixture.time.run(1s);
+  fixture.cut_link();
+  expect_pages("offline with a list", "200 ok");
 }
 
 TEST(Warnings, AreQuotedStrings) {

@@ -196,6 +196,20 @@ TEST(DeletedNode, ARegistrationThatIsQueuedIsSentOnce) {
   EXPECT_EQ(owner_of_lease(fixture), "uid-2");
 }
 
+TEST(DeletedNode, WhileConnectedIsNotRegistered) {
+  UplinkFixture fixture;
+  Registry registry;
+  registry.serve(fixture);
+  prepare(fixture);
+  EXPECT_EQ(fixture.ask(from_kubelet(http::Method::post, nodes, registration)).status, 409);
+  registry.registered.clear();
+  fixture.cloud.remove(nodes, "edge1");
+  EXPECT_EQ(run_with_garbage_collector(fixture, 10min), 1);
+  EXPECT_EQ(fixture.state(), LinkState::connected);
+  EXPECT_EQ(registry.registered, std::vector<std::string>{});
+  EXPECT_EQ(node_records(fixture), "");
+}
+
 TEST(DeletedNode, AFirstStartIsNoDeletion) {
   UplinkFixture fixture;
   fixture.cloud.remove(nodes, "edge1");

@@ -17,6 +17,16 @@ class RestoredCloud : public VersionsTest {
     time_.run(2min);
     EXPECT_EQ(listed_names(), eight_maps + " m9 n1");
   }
+
+  // The journal records of kind "cloud".
+  std::vector<std::string> journalled() {
+    const std::vector<store::Record> records = edge_->offline_store().journal().read({}).value();
+    std::vector<std::string> said;
+    for (const store::Record& record : records) {
+      if (record.kind == "cloud") said.push_back(record.subject + ": " + record.what);
+    }
+    return said;
+  }
 };
 
 TEST_F(RestoredCloud, IsNoticedByTheNextRenewalAndListedAgain) {
@@ -26,10 +36,15 @@ TEST_F(RestoredCloud, IsNoticedByTheNextRenewalAndListedAgain) {
                         .headers = {{"User-Agent", "kubelet/v1"}}};
   tasks_.spawn("watch", asking(*local_, std::move(request), watch));
   time_.run(1s);
+  EXPECT_EQ(journalled(), std::vector<std::string>{});
   restore_backup();
   time_.run(options_.lease_renew_interval + 2s);
   EXPECT_EQ(edge_->uplink().link().state(), sync::autonomy::LinkState::connected);
   EXPECT_EQ(listed_names(), eight_maps);
+  const std::vector<std::string> said = journalled();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(said[0].starts_with("nodes/edge1: the API server's versions went back from "))
+      << said[0];
   ASSERT_EQ(watch.lines.size(), 1u) << "the client lists again";
   EXPECT_NE(watch.lines.front().find("\"code\":410"), std::string::npos) << watch.lines.front();
 
@@ -60,6 +75,28 @@ TEST_F(RestoredCloud, IsListedAgainAfterAnOutage) {
   (void)create(versioned_maps, "later");
   time_.run(1s);
   EXPECT_EQ(listed_names(), "later " + eight_maps);
+}
+
+TEST_F(RestoredCloud, GetsWhatWasAcceptedDuringTheOutage) {
+  const std::string events = "/api/v1/namespaces/versions/events";
+  cut();
+  http::Request write{
+      .method = http::Method::post,
+      .target = events,
+      .headers = {{"User-Agent", "kubelet/v1"}, {"Content-Type", "application/json"}},
+      .body = R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"e","namespace":"versions"},)"
+              R"("involvedObject":{"kind":"ConfigMap","name":"m1","namespace":"versions"}})"};
+  ToldVersions accepted;
+  time_.complete(asking(*local_, std::move(write), accepted));
+  ASSERT_EQ(accepted.response.status, 201) << accepted.response.body;
+  restore_backup();
+  time_.network().refuse(at_, false);
+  EXPECT_TRUE(until(sync::autonomy::LinkState::connected));
+  ToldVersions arrived;
+  http::Request read{.target = events + "/e"};
+  time_.complete(asking(cloud_, std::move(read), arrived));
+  EXPECT_EQ(arrived.response.status, 200) << arrived.response.body;
+  EXPECT_EQ(edge_->offline_store().outbox().size().value().entries, 0);
 }
 
 TEST_F(RestoredCloud, IsListedAgainAfterARestartOfTheAgent) {

@@ -162,6 +162,54 @@ TEST(ScopeHealth, AMomentaryRefusalIsOverSoonWithoutACaller) {
   }
 }
 
+TEST(ScopeHealth, AListThatWasNeverGrantedIsListedAgainAfterHalfAnHour) {
+  UplinkFixture fixture;
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+    if (!is_bad_list(request)) return std::nullopt;
+    return status_answer(403);
+  };
+  EXPECT_NE(fixture.ask(bad_cached).status, 200);
+  fixture.time.run(1s);
+  fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+  const std::size_t from = fixture.cloud.asked.size();
+  fixture.time.run(29min);
+  EXPECT_EQ(fixture.cloud.count("GET " + std::string(bad) + "?", from), 0);
+  EXPECT_EQ(health_of(fixture), "refused: 403 unknown");
+  fixture.time.run(2min);
+  EXPECT_EQ(fixture.cloud.count("GET " + std::string(bad) + "?limit", from), 1);
+  EXPECT_EQ(health_of(fixture), "ok");
+}
+
+TEST(ScopeHealth, ManyBadListsAreAllShownAndTwentyAMinuteJournalled) {
+  UplinkFixture fixture;
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  constexpr int lists = 25;
+  const std::string many = "/api/v1/namespaces/many-";
+  for (int i = 0; i < lists; ++i) {
+    const std::string list = many + std::to_string(i) + "/configmaps?resourceVersion=0";
+    ASSERT_EQ(fixture.ask(list).status, 200) << list;
+  }
+  fixture.time.run(1s);
+  fixture.cut_link();
+  fixture.servers[0]->special =
+      [many](const http::Request& request) -> std::optional<http::Response> {
+    if (!request.path().starts_with(many)) return std::nullopt;
+    return status_answer(500);
+  };
+  fixture.restore_link();
+  const auto rows_with = [&fixture](const std::string& page, std::string_view text) {
+    int rows = 0;
+    const auto document = sync::wire::parse_json(fixture.admin(page)).value();
+    for (const auto& row : document.as_array()) {
+      rows += sync::wire::serialize(row).find(text) != std::string::npos ? 1 : 0;
+    }
+    return rows;
+  };
+  EXPECT_EQ(rows_with("/v1/scopes", R"("state":"failed")"), lists);
+  EXPECT_EQ(rows_with("/v1/journal?limit=1000", R"("kind":"scope")"), 20);
+}
+
 TEST(ScopeHealth, ABadListRecoversByItselfWhileConnected) {
   UplinkFixture fixture;
   cache_two_lists(fixture);
