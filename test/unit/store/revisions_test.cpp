@@ -2,6 +2,9 @@
 
 #include "store/revisions.h"
 
+#include <fstream>
+#include <iterator>
+
 #include "test/support/scratch_dir.h"
 #include "test/unit/store/outcome.h"
 
@@ -58,6 +61,19 @@ TEST(Revisions, WritesKeepWhatTheyExpect) {
   }
   EXPECT_EQ(store.current_revision(), 5);
   EXPECT_EQ(value(store.get("k")), (StoredValue{"k", "v", 5, 5}));
+}
+
+TEST(Revisions, ADamagedFileIsRefusedAndLeftAsItIs) {
+  const test::ScratchDir dir;
+  const std::filesystem::path file = dir.path() / "revisions.db";
+  const std::string damaged(8192, 'x');
+  std::ofstream(file, std::ios::binary) << damaged;
+  const auto opened = Revisions::open(file);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Errc::corrupt) << opened.error().what;
+  std::ifstream in(file, std::ios::binary);
+  const std::string left((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(left, damaged);
 }
 
 TEST(Revisions, ReadsSeeNowAndThen) {

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "store/cache.h"
 #include "test/support/scratch_dir.h"
 #include "test/unit/store/outcome.h"
 
@@ -75,6 +76,18 @@ TEST(Sqlite, EmptyViewsAreNotNull) {
   Cursor row = count.use();
   ASSERT_TRUE(row.next());
   EXPECT_EQ(row.integer(0), 1);
+}
+
+TEST(Sqlite, AFileKeepsThePageSizeThatItWasCreatedWith) {
+  const test::ScratchDir dir;
+  const auto page_bytes = [&dir](const char* name, const DatabaseOptions& options) {
+    Database database = value(Database::open(dir.path() / name, options));
+    EXPECT_TRUE(database.execute("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY) STRICT"));
+    return value(database.pages()).bytes;
+  };
+  EXPECT_EQ(page_bytes("old.db", {}), 4096);
+  EXPECT_EQ(page_bytes("old.db", cache_options()), 4096);
+  EXPECT_EQ(page_bytes("new.db", cache_options()), 512);
 }
 
 TEST(Sqlite, ATransactionIsAllOrNothing) {

@@ -2,8 +2,13 @@
 
 #include "agent/lab/guest/host.h"
 
+#include <set>
+
 #include "platform/fs/file.h"
+#include "platform/http/server.h"
+#include "sync/wire/json.h"
 #include "test/support/scratch_dir.h"
+#include "test/support/virtual_time.h"
 
 namespace holdfast::agent::lab::guest {
 namespace {
@@ -63,6 +68,72 @@ TEST(LabGuestHost, NeedsCredentialsForTls) {
   EXPECT_EQ(host.error().what, "--kubeconfig: " + file +
                                    ": its context has no user with a token or a client "
                                    "certificate, which https://10.0.0.1:6443 requires");
+}
+
+// A server that only reviews rights.
+class RightsServer {
+ public:
+  RightsServer() {
+    auto listener = net::Listener::open(time.executor(), {"127.0.0.1", 0}, nullptr).value();
+    at_ = "http://127.0.0.1:" + std::to_string(listener->port());
+    server_.listen(std::move(listener));
+  }
+  ~RightsServer() { time.complete(server_.stop(time.clock().mono())); }
+  RightsServer(const RightsServer&) = delete;
+  RightsServer& operator=(const RightsServer&) = delete;
+
+  // What check_rights() says, without the file and the address.
+  std::string check() {
+    const Host host = host_at(at_, "");
+    const auto client = client_of(host, time.clock()).value();
+    Status checked;
+    time.complete(check_into(host, *client, checked));
+    if (checked) return "";
+    const std::string where = "--kubeconfig: " + host.file + ": " + host.access.server.text();
+    const std::string what = checked.error().what;
+    EXPECT_TRUE(what.starts_with(where)) << what;
+    return std::string(to_string(checked.error().code)) + what.substr(where.size());
+  }
+
+  test::VirtualTime time;
+  std::set<std::string> denied;  // "delete nodes", "create pods/eviction"
+  int status = 201;
+
+ private:
+  asio::awaitable<void> check_into(const Host& host, ApiClient& client, Status& checked) {
+    checked = co_await check_rights(host, client, time.clock(), true);
+  }
+
+  asio::awaitable<http::Response> answer(const http::Request& request) {
+    EXPECT_EQ(request.path(), "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
+    const auto review = sync::wire::parse_json(request.body).value();
+    const auto& about = review.at_pointer("/spec/resourceAttributes").as_object();
+    std::string right(about.at("verb").as_string());
+    right.append(" ").append(std::string(about.at("resource").as_string()));
+    if (const auto* part = about.if_contains("subresource")) {
+      right.append("/").append(std::string(part->as_string()));
+    }
+    http::Response response{.status = status, .headers = {{"Content-Type", "application/json"}}};
+    response.body = denied.contains(right) ? R"({"status":{"allowed":false}})"
+                                           : R"({"status":{"allowed":true}})";
+    co_return response;
+  }
+
+  std::string at_;
+  http::Server server_{
+      time.executor(), {}, [this](const http::Request& request) { return answer(request); }};
+};
+
+TEST(LabGuestRights, AreReviewedAndAllThatAreMissingAreNamed) {
+  RightsServer server;
+  EXPECT_EQ(server.check(), "");
+  server.denied = {"delete nodes", "create pods/eviction", "delete leases", "list priorityclasses"};
+  EXPECT_EQ(server.check(),
+            "denied: the user may not: delete nodes, create pods/eviction, "
+            "delete leases.coordination.k8s.io in kube-node-lease, "
+            "list priorityclasses.scheduling.k8s.io");
+  server.status = 401;
+  EXPECT_TRUE(server.check().starts_with("denied does not accept the credentials: "));
 }
 
 }  // namespace

@@ -83,6 +83,36 @@ struct TwoNodes {
       return true;
     });
   }
+  void untaint(const std::string& node) {
+    (void)server.edit_node(node, "", "", Actor::lifecycle, [](sync::Node& edited) {
+      edited.spec.taints.clear();
+      return true;
+    });
+  }
+  // The node reports that it is Ready again.
+  void return_ready(const std::string& node) {
+    (void)server.edit_node(node, "", "", Actor::kubelet, [](sync::Node& edited) {
+      for (auto& condition : edited.status.conditions) {
+        if (condition.type == "Ready") condition.status = "True";
+      }
+      return true;
+    });
+  }
+  // "b-1" became Unknown and was tainted; "a-1" is heard.
+  void lose_b() {
+    pass(minutes(5));
+    set_unknown("b-1");
+    beat("a-1");
+    taint("b-1", "NoSchedule");
+    taint("b-1", "NoExecute");
+  }
+  // As look(), while "a-1" is heard.
+  void look_while_a_beats(Duration time) {
+    for (Duration each{}; each < time; each += seconds(10)) {
+      beat("a-1");
+      look(seconds(10));
+    }
+  }
   // A heartbeat of the node, so that not all are silent.
   void beat(const std::string& node) {
     (void)server.renew_lease(node, engine.wall(), Actor::kubelet);
@@ -184,6 +214,69 @@ std::vector<Breach> breaches() {
          it.set_phase("on-b-1", "Running");
        },
        "a pod that has ended stays so"},
+      {"APodThatWasNotDeletedIsStopped",
+       [](TwoNodes& it) {
+         it.run("on-b-1");
+         it.invariants.pod_stops("b-1", it.uid("on-b-1"), "not wanted");
+       },
+       "no pod is stopped that was not deleted"},
+      {"ADeletedPodIsStopped",
+       [](TwoNodes& it) {
+         it.run("on-b-1");
+         (void)it.server.delete_pod("default/on-b-1", "", Actor::person);
+         it.invariants.pod_stops("b-1", it.uid("on-b-1"), "not wanted");
+       },
+       ""},
+      {"AnOrdinalRunsTwice",
+       [](TwoNodes& it) {
+         const Workload set{.kind = WorkloadKind::stateful_set, .name = "db"};
+         for (int round = 0; round < 2; ++round) {
+           (void)it.server.create_pod(make_pod(set, "db-0", 1), Actor::workloads);
+           it.invariants.container_is("b-1", it.uid("db-0"), "starting", 0);
+           if (round == 0) it.remove("db-0", Actor::person);
+         }
+       },
+       "an ordinal of a StatefulSet runs once"},
+      {"APodOfANodeWithoutTaintIsEvicted",
+       [](TwoNodes& it) { it.remove("on-b-1", Actor::lifecycle); },
+       "only pods of tainted nodes are evicted"},
+      {"APodIsEvictedBeforeItsTolerationHasPassed",
+       [](TwoNodes& it) {
+         it.lose_b();
+         it.pass(minutes(4));
+         it.remove("on-b-1", Actor::lifecycle);
+       },
+       "only pods of tainted nodes are evicted"},
+      {"APodIsEvictedAfterItsToleration",
+       [](TwoNodes& it) {
+         it.lose_b();
+         it.pass(minutes(5));
+         it.remove("on-b-1", Actor::lifecycle);
+       },
+       ""},
+      {"AReadyNodeIsTainted", [](TwoNodes& it) { it.taint("b-1", "NoExecute"); },
+       "only a node that is not ready is tainted"},
+      {"ANodeIsTaintedWhileAllAreSilent",
+       [](TwoNodes& it) {
+         it.pass(minutes(5));
+         it.set_unknown("b-1");
+         it.taint("b-1", "NoExecute");
+       },
+       "no node is tainted while all are silent"},
+      {"ALeaseGoesBack",
+       [](TwoNodes& it) {
+         it.beat("b-1");
+         (void)it.server.renew_lease("b-1", it.engine.wall() - seconds(1), Actor::edge);
+       },
+       "the renewals of a lease grow"},
+      {"NodesAreTaintedTooFast",
+       [](TwoNodes& it) {
+         it.lose_b();
+         it.untaint("b-1");
+         it.pass(seconds(2));
+         it.taint("b-1", "NoExecute");
+       },
+       "nodes are tainted at the configured rate"},
       {"APodIsBoundToAClosedNode",
        [](TwoNodes& it) {
          it.add_pod("new", "");
@@ -238,6 +331,42 @@ std::vector<Breach> late_breaches() {
          it.look(minutes(2));
        },
        "a pod is placed"},
+      {"AReadyNodeStaysTainted",
+       [](TwoNodes& it) {
+         it.pass(minutes(5));
+         it.set_unknown("b-1");
+         it.beat("a-1");
+         it.taint("b-1", "NoExecute");
+         it.return_ready("b-1");
+         for (int each = 0; each < 12; ++each) {
+           it.beat("b-1");
+           it.look_while_a_beats(seconds(10));
+         }
+       },
+       "a node that is ready loses its taint"},
+      {"NodesStayTaintedWhileNoneIsReady",
+       [](TwoNodes& it) {
+         it.lose_b();
+         it.pass(minutes(1));
+         it.set_unknown("a-1");
+         it.taint("a-1", "NoSchedule");
+         it.look(minutes(2));
+       },
+       "no node stays tainted while none is ready"},
+      {"ANodeThatIsNotReadyIsNotTainted",
+       [](TwoNodes& it) {
+         it.pass(minutes(5));
+         it.set_unknown("b-1");
+         it.taint("b-1", "NoSchedule");
+         it.look_while_a_beats(minutes(3));
+       },
+       "a node that is not ready is tainted"},
+      {"APodIsNotEvictedInTime",
+       [](TwoNodes& it) {
+         it.lose_b();
+         it.look_while_a_beats(minutes(8));
+       },
+       "a pod is evicted after its toleration"},
       {"ADeletedPodStays",
        [](TwoNodes& it) {
          (void)it.server.delete_pod("default/on-b-1", "", Actor::person);
