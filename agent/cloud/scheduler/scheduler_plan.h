@@ -3,6 +3,7 @@
 // Supported are extenders, percentageOfNodesToScore, parallelism, podInitialBackoffSeconds,
 // podMaxBackoffSeconds, and one profile with its schedulerName and the arguments of
 // DefaultPreemption, NodeResourcesFit (ignored resources) and VolumeBinding (bindTimeoutSeconds).
+// Fields that flags of this program replace, such as leaderElection, are ignored with a warning.
 // Any other field is an error that names it. The flag is --scheduler-config, because --config names
 // the file with holdfast-cloud's own flags.
 
