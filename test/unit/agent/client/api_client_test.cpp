@@ -3,9 +3,12 @@
 
 #include "agent/client/api_client.h"
 
+#include <fstream>
+
 #include "agent/edge/forward/uplink.h"
 #include "test/support/fake_proxy.h"
 #include "test/support/run.h"
+#include "test/support/scratch_dir.h"
 #include "test/unit/agent/client/caller_echo_server.h"
 
 namespace holdfast::agent {
@@ -61,6 +64,26 @@ TEST(ApiClientIdentity, IsNotOnTheConnectionsOfOthers) {
   });
 }
 
+TEST(ApiClientIdentity, ATokenFileTakesPrecedenceOverAToken) {
+  const test::ScratchDir dir;
+  const std::string file = (dir.path() / "token").string();
+  std::ofstream(file) << "of-the-file\n";
+  test::run([&file](asio::io_context& context) -> asio::awaitable<void> {
+    const Clock& clock = loop::clock_of(context.get_executor());
+    test::CallerEchoServer server(context);
+    ClusterAccess access = server.access("");
+    access.token = "inline";
+    const auto without_file = ApiClient::make(access, clock, "test").value();
+    EXPECT_EQ(co_await ask(*without_file), "/Bearer inline");
+    access.token_file = file;
+    const auto client = ApiClient::make(access, clock, "test").value();
+    EXPECT_EQ(co_await ask(*client), "/Bearer of-the-file");
+    without_file->forget_connections();
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
 TEST(ApiClientIdentity, NothingLeavesWhileItIsHeld) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const Clock& clock = loop::clock_of(context.get_executor());
@@ -106,6 +129,35 @@ TEST(ApiClientProxy, CarriesOurRequestsAndThoseOfOthers) {
     (*stream)->cancel();
     client->forget_connections();
     proxy.stop();
+    co_await server.stop();
+  });
+}
+
+// insecure-skip-tls-verify concerns the API server alone.
+TEST(ApiClientProxy, AnHttpsProxyIsVerifiedAlsoForAnUnverifiedServer) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    const Clock& clock = loop::clock_of(context.get_executor());
+    const test::Authority other("another authority");
+    const auto tls_of = [](const test::Authority& signer) {
+      const test::Subject subject{.common_name = "proxy", .names = {"IP:127.0.0.1"}};
+      const tls::ServerSettings settings{.identity = signer.sign(subject)};
+      return tls::Context::for_server(settings).value();
+    };
+    test::CallerEchoServer server(context);
+    test::FakeProxy trusted(context.get_executor(), {.tls = tls_of(test::authority())});
+    test::FakeProxy stranger(context.get_executor(), {.tls = tls_of(other)});
+    for (test::FakeProxy* proxy : {&trusted, &stranger}) {
+      const bool good = proxy == &trusted;
+      ClusterAccess access = server.access("node");
+      access.tls_settings.insecure = true;
+      access.proxy_url = "https://127.0.0.1:" + std::to_string(proxy->port());
+      const auto client = ApiClient::make(access, clock, "test").value();
+      EXPECT_EQ(co_await ask(*client), good ? "node/" : "denied");
+      EXPECT_EQ(proxy->asked.size(), good ? 1U : 0U);
+      client->forget_connections();
+      proxy->stop();
+    }
+    EXPECT_EQ(server.requests, 1);
     co_await server.stop();
   });
 }

@@ -179,5 +179,25 @@ TEST_F(KubeconfigFields, APluginIsConfiguredOrRefused) {
   EXPECT_EQ(absolute->plugin->config().command, "/c");
 }
 
+// A plug-in that is told about the cluster would have to get the extension, too.
+TEST_F(KubeconfigFields, ThePluginsExtensionIsRefusedIfThePluginAsksForTheCluster) {
+  for (const bool asks : {false, true}) {
+    SCOPED_TRACE(asks);
+    std::ofstream(file)
+        << "{current-context: x, contexts: [{name: x, context: {cluster: c, user: u}}], clusters: "
+           "[{name: c, cluster: {server: 'https://h', extensions: [{name: other}, {name: "
+           "client.authentication.k8s.io/exec, extension: {a: b}}]}}], users: [{name: u, user: "
+           "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: c, "
+           "provideClusterInfo: "
+        << (asks ? "true" : "false") << "}}}]}";
+    const auto access = read_kubeconfig(file);
+    ASSERT_EQ(access.has_value(), !asks);
+    if (access) continue;
+    EXPECT_EQ(access.error().what, file +
+                                       ": cluster: the extension client.authentication.k8s.io/exec "
+                                       "is not supported");
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::agent

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "platform/text.h"
+#include "test/support/captured_log.h"
 #include "test/support/scratch_dir.h"
 
 namespace holdfast::agent {
@@ -56,6 +57,19 @@ TEST_F(Kubeconfig, FilesDataAndTokens) {
   EXPECT_EQ(access->token, "t");
   EXPECT_EQ(access->token_file, scratch.path() / "token");
   EXPECT_EQ(access->endpoints().error().code, Errc::invalid) << "CA is no certificate";
+}
+
+TEST_F(Kubeconfig, DataTakesPrecedenceOverFiles) {
+  const auto both = [](const std::string& field, const std::string& content) {
+    return field + ": no-such-file, " + field + "-data: " + base64_encode(content);
+  };
+  const auto access = read(
+      config("{server: 'https://h', " + both("certificate-authority", "CA") + "}",
+             "{" + both("client-certificate", "CERT") + ", " + both("client-key", "KEY") + "}"));
+  ASSERT_TRUE(access) << access.error().what;
+  EXPECT_EQ(access->tls_settings.ca_pem, "CA");
+  EXPECT_EQ(access->tls_settings.identity.certificate_pem, "CERT");
+  EXPECT_EQ(access->tls_settings.identity.key_pem, "KEY");
 }
 
 TEST_F(Kubeconfig, TheContextCanBeChosen) {
@@ -234,6 +248,21 @@ TEST_F(Kubeconfig, PasswordsOfProxiesAreKeptSecret) {
   other.environment = environment("http://me:hunter2@p q");
   EXPECT_EQ(other.endpoints().error().what,
             "HTTPS_PROXY: proxy URL: contains a character that must be percent-encoded");
+}
+
+TEST_F(Kubeconfig, AProxyIsLoggedOnceWithoutItsPassword) {
+  write("config", config("{server: 'https://h', proxy-url: 'http://me:hunter2@p:3128'}", "{}"));
+  ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
+  const ClusterAccess access = read_kubeconfig(file).value();
+  test::CapturedLog log;
+  log_warnings_about(access);
+  const std::string text = log.take();
+  EXPECT_NE(text.find(" info API server reached through a proxy server=h:443 proxy=http://p:3128 "
+                      "from=proxy-url"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  EXPECT_EQ(text.find("hunter2"), std::string::npos) << text;
 }
 
 TEST_F(Kubeconfig, TextThatCouldEscapeIsRefused) {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "agent/edge/door/request_gate.h"
+#include "agent/edge/options/cache_limits.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 
@@ -132,6 +134,39 @@ TEST_F(LocalCallersTest, TheContainerThatTheNodeIsDoesNotCount) {
   EXPECT_TRUE(acts(classifier, {.uid = 0, .inode = 100, .cookie = 100}));
   EXPECT_FALSE(acts(classifier, {.uid = 0, .inode = 101, .cookie = 101}));
   EXPECT_FALSE(acts(classifier, {.uid = 0, .inode = 102, .cookie = 102}));
+}
+
+// --require-node-token: the secret decides instead of the uid and the process, and only on
+// loopback.
+TEST_F(LocalCallersTest, WithRequireNodeTokenOnlyTheTokenActsAsTheNode) {
+  add(1, "systemd", 99, "/init.scope");
+  add(10, "kubelet", 100, "/system.slice/kubelet.service");
+  LocalCallers local = callers();
+  Metrics metrics;
+  const std::string token(40, 't');
+  RequestGate gate(options_, local, token, metrics);
+  const auto owner_at = [&gate](Listener listener, std::uint32_t uid, const std::string& sent) {
+    http::Request request{.target = "/api/v1/pods"};
+    request.peer.address = "127.0.0.1";
+    request.peer.owner = net::SocketOwner{.uid = uid, .inode = 100, .cookie = 100};
+    if (!sent.empty()) request.headers.set("Authorization", "Bearer " + sent);
+    const auto caller = gate.identify_at(listener, request);
+    return caller ? caller->owner : std::string(to_string(caller.error().code));
+  };
+  const std::string node(node_owner);
+  for (const bool required : {false, true}) {
+    SCOPED_TRACE(required);
+    options_.require_node_token = required;
+    for (const Listener plain : {Listener::proxy, Listener::admin}) {
+      EXPECT_EQ(owner_at(plain, 0, ""), required ? "denied" : node);
+      EXPECT_EQ(owner_at(plain, 0, token), node);
+      EXPECT_EQ(owner_at(plain, 1000, token), node);
+      EXPECT_EQ(owner_at(plain, 1000, ""), "denied");
+      EXPECT_TRUE(owner_at(plain, 0, "another").starts_with("token:"));
+    }
+    EXPECT_EQ(owner_at(Listener::tls, 0, token), "denied");
+    EXPECT_EQ(owner_at(Listener::admin_tls, 0, token), "denied");
+  }
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class NodeIdentityTest : public testing::Test {
 
 asio::awaitable<std::string> ask(ApiClient& client) {
   ApiRequest request{.target = "/who"};
-  const auto answer = co_await client.call(std::move(request), test::VirtualClock::begin + 5min);
+  const auto answer = co_await client.call(std::move(request), test::VirtualClock::begin + 9min);
   co_return answer ? *answer : answer.error().what;
 }
 
@@ -71,6 +71,28 @@ TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainWhenTheServerRefusesTheOld
     identity->unauthorized();
     (void)co_await ask(*client);
     EXPECT_EQ(co_await ask(*client), "second/") << "an invalid file changes nothing";
+    tasks.cancel();
+    co_await tasks.join();
+    client->forget_connections();
+    co_await server.stop();
+  });
+}
+
+TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainEveryFiveMinutes) {
+  test::run(time_, [this](asio::io_context& context) -> asio::awaitable<void> {
+    test::CallerEchoServer server(context);
+    write_certificate("first");
+    write_kubeconfig(server.port);
+    const auto identity = open(time_.executor()).value();
+    const auto client = identity->make_client("test").value();
+    loop::Tasks tasks(context.get_executor());
+    tasks.spawn("keep", identity->keep_client_certificate());
+    EXPECT_EQ(co_await ask(*client), "first/");
+    write_certificate("second");
+    co_await loop::sleep_until(test::VirtualClock::begin + 4min + 59s);
+    EXPECT_EQ(co_await ask(*client), "first/");
+    co_await loop::sleep_until(test::VirtualClock::begin + 5min + 1s);
+    EXPECT_EQ(co_await ask(*client), "second/");
     tasks.cancel();
     co_await tasks.join();
     client->forget_connections();
