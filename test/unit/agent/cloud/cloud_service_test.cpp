@@ -48,6 +48,34 @@ TEST(CloudService, AnAutonomousNodeKeepsItsPods) {
   EXPECT_EQ(cluster.taints("a"), "node.kubernetes.io/unreachable:NoSchedule ");
 }
 
+// Node "a" is tainted and "b" is silent, but not Unknown yet, while the controller is replaced by
+// another one. Without that, "b" would be Unknown 20 s later, and the pod evicted 30 s later.
+TEST(CloudService, ReplacingTheControllerOnlyDelaysAnEviction) {
+  Cluster cluster;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) cluster.add_node(name);
+  cluster.add_pod("p", "a", 60);
+  auto replica = cluster.replica();
+  cluster.time.run(1min);
+  cluster.silence("a");
+  ASSERT_TRUE(cluster.time.run_until(2min, [&] { return cluster.taints("a") == lost_taints; }));
+  cluster.silence("b");
+  cluster.time.run(30s);
+  ASSERT_EQ(cluster.ready("b"), "True");
+  ASSERT_FALSE(cluster.is_terminating("p"));
+
+  replica.reset();
+  CloudSettings other = cluster.settings(cluster.proxy);
+  other.node_eviction_rate = 10;
+  replica = std::make_unique<Replica>(cluster.time, other);
+  const MonoTime started = cluster.time.clock().mono();
+  const auto since_start = [&] { return cluster.time.clock().mono() - started; };
+  EXPECT_TRUE(cluster.time.run_until(2min, [&] { return cluster.ready("b") == "Unknown"; }));
+  EXPECT_GE(since_start(), 50s) << "a full grace period";
+  EXPECT_FALSE(cluster.is_terminating("p"));
+  EXPECT_TRUE(cluster.time.run_until(2min, [&] { return cluster.is_terminating("p"); }));
+  EXPECT_GE(since_start(), 60s) << "the whole toleration time";
+}
+
 // Uses the default rate limits.
 TEST(CloudService, ManyLostNodesAreAllMarkedWithinASecond) {
   Cluster cluster;

@@ -38,6 +38,27 @@ TEST(CloudSettings, DefaultsAreUpstreams) {
   EXPECT_FALSE(found->rules.ask_provider);
 }
 
+// Beyond the rules, only the request rates, the address and the Lease's name differ from upstream.
+TEST(CloudSettings, FourDefaultsAreOurOwn) {
+  CloudSettings settings;
+  config::Options options("holdfast-cloud", "");
+  add_options(options, settings);
+  const char* const words[] = {"holdfast-cloud"};
+  ASSERT_TRUE(options.parse(1, words));
+  EXPECT_EQ(settings.requests.qps, 1000.0);
+  EXPECT_EQ(settings.requests.burst, 2000);
+  EXPECT_EQ(settings.endpoints.bind_address, "127.0.0.1");
+  EXPECT_EQ(settings.leader.resource_name, "holdfast-cloud");
+
+  EXPECT_EQ(settings.endpoints.secure_port, 10257);
+  EXPECT_TRUE(settings.leader.elect);
+  EXPECT_EQ(settings.leader.lease_duration, 15s);
+  EXPECT_EQ(settings.leader.renew_deadline, 10s);
+  EXPECT_EQ(settings.leader.retry_period, 2s);
+  EXPECT_EQ(settings.leader.resource_lock, "leases");
+  EXPECT_EQ(settings.leader.resource_namespace, "kube-system");
+}
+
 TEST(CloudSettings, PodBindingGoesWithOpenYurtsModeOrByName) {
   EXPECT_TRUE(plan({"--autonomy-mode=openyurt"})->enabled.pod_binding);
   EXPECT_FALSE(plan({"--autonomy-mode=openyurt", "--controllers=*,-pod-binding-controller"})
@@ -91,13 +112,16 @@ TEST(CloudSettings, HistoryHasItsFlags) {
   ASSERT_TRUE(classic);
   EXPECT_EQ(classic->rules.autonomy, lifecycle::AutonomyMode::openyurt_classic);
   EXPECT_FALSE(classic->enabled.pod_binding);
-  const auto old = plan({"--eviction-timers-outlive-endless-tolerations", "--evicted-names-linger",
+  const auto old = plan({"--eviction-timers-outlive-taints",
+                         "--eviction-timers-outlive-endless-tolerations", "--evicted-names-linger",
                          "--controllers=*,scheduler", "--scheduler-pressure-predicates"});
   ASSERT_TRUE(old);
+  EXPECT_TRUE(old->rules.timers_outlive_taints);
   EXPECT_FALSE(old->rules.endless_toleration_cancels);
   EXPECT_TRUE(old->rules.finished_evictions_linger);
   EXPECT_TRUE(old->scheduler->plugins.pressure_predicates);
   const auto today = plan({"--controllers=*,scheduler"});
+  EXPECT_FALSE(today->rules.timers_outlive_taints);
   EXPECT_TRUE(today->rules.endless_toleration_cancels);
   EXPECT_FALSE(today->rules.finished_evictions_linger);
   EXPECT_FALSE(today->scheduler->plugins.pressure_predicates);

@@ -287,6 +287,24 @@ TEST_F(Extending, FaultsAreErrorsOfThePodAndTheQueueGoesOn) {
   }
 }
 
+// An attempt sees the cluster as it was when the attempt began.
+TEST_F(Extending, ChangesWaitUntilTheAttemptHasEnded) {
+  fixture.add_node("a");
+  start("    filterVerb: filter\n");
+  extender.answers["filter"] = "hang";
+  fixture.add_pod("p", "1");
+  ASSERT_TRUE(fixture.until([&] { return !extender.asked.empty(); }));
+  fixture.add_node("b");
+  fixture.cluster.time.run(1s);
+  ASSERT_EQ(extender.asked.size(), 1U);
+  EXPECT_EQ(fixture.cluster_state().cluster().find("b"), nullptr);
+  extender.answers["filter"] = R"({"NodeNames":["b"]})";
+  fixture.cluster.time.run(2s);  // the extender's time is over
+  EXPECT_NE(fixture.cluster_state().cluster().find("b"), nullptr);
+  ASSERT_TRUE(fixture.until([&] { return fixture.is_bound("p"); }));
+  EXPECT_EQ(fixture.node_of("p"), "b");
+}
+
 TEST_F(Extending, AnIgnorableOneIsIgnored) {
   fixture.add_node("a");
   start("    filterVerb: filter\n    preemptVerb: preempt\n", true);

@@ -82,6 +82,26 @@ TEST(Scheduling, APodThatFitsNowhereSaysWhyAndGoesWhenItMay) {
   EXPECT_EQ(fixture.condition("p", "PodScheduled"), "True");
 }
 
+// Otherwise an old "does not fit" could arrive after the binding.
+TEST(Scheduling, ABindingWaitsForTheStatusThatIsUnderWay) {
+  SchedulerFixture fixture;
+  fixture.add_node("a", "1");
+  const std::string path = SchedulerFixture::pods + "/p";
+  fixture.cluster.proxy.refuse("PATCH " + path + "/status", 0);
+  fixture.start();
+  fixture.add_pod("p", "2");
+  ASSERT_TRUE(fixture.until([&] { return fixture.asked("PATCH " + path + "/status") == 1; }));
+  fixture.add_node("b", "4");
+  ASSERT_TRUE(fixture.until([&] { return fixture.cluster_state().assumed() == 1; }));
+  fixture.cluster.time.run(1s);
+  EXPECT_EQ(fixture.cluster_state().assumed(), 1U);
+  EXPECT_EQ(fixture.asked("POST " + path + "/binding"), 0U);
+  fixture.cluster.proxy.refuse("");
+  ASSERT_TRUE(fixture.until([&] { return fixture.is_bound("p"); }));
+  EXPECT_EQ(fixture.node_of("p"), "b");
+  EXPECT_EQ(fixture.condition("p", "PodScheduled"), "True");
+}
+
 TEST(Scheduling, WithoutNodesItSaysSo) {
   SchedulerFixture fixture;
   fixture.start();
