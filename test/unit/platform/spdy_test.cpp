@@ -177,6 +177,15 @@ TEST_F(SpdySession, AReusedNumberEndsIt) {
   EXPECT_EQ(ended_, "SPDY: the number of a stream is not a new one of a client");
 }
 
+TEST_F(SpdySession, EndsFourHoursAfterItsLastFrame) {
+  time_.run(3h);
+  send(ping_frame(5));
+  time_.run(4h - 1s);
+  EXPECT_EQ(ended_, "");
+  time_.run(2s);
+  EXPECT_EQ(ended_, "read: deadline passed");
+}
+
 TEST_F(SpdySession, AStreamWithoutAReaderHoldsLittleAndEndsTheSessionAtLast) {
   send(syn_stream_frame(1, {}, false, encoder_));
   for (int i = 0; i < 100; ++i) send(data_frame(1, std::string(100'000, 'x'), false));

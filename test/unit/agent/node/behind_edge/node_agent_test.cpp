@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "agent/edge/admin/endpoints.h"
+#include "test/support/certificates.h"
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 #include "test/unit/agent/node/behind_edge/fake_runtime.h"
 
@@ -51,6 +54,7 @@ class NodeBehindEdge : public testing::Test {
     options.node_name = "edge1";
     options.data_dir = (scratch.path() / "node").string();
     options.server = "http://" + read_endpoints(fixture.options.data_dir).value().proxy.text();
+    set_options(options);
     NodeAgentDependencies parts;
     parts.make_runtime = [this](const asio::any_io_executor&, const StateDir&) {
       return std::make_unique<test::FakeRuntime>(containers, fixture.time.clock());
@@ -96,6 +100,7 @@ class NodeBehindEdge : public testing::Test {
     options.cache_agents = {"holdfast-node"};
     options.kubelet_grace = 40s;
   }}};
+  std::function<void(NodeOptions&)> set_options = [](NodeOptions&) {};
   holdfast::test::ScratchDir scratch;
   test::FakeContainers containers;
   std::vector<std::string> pressure;
@@ -109,6 +114,32 @@ TEST_F(NodeBehindEdge, PostsTheNodesStatus) {
   })) << in_cloud("/api/v1/nodes", "edge1");
   EXPECT_TRUE(cloud_shows("/api/v1/nodes", "edge1", R"("containerRuntimeVersion":"fake://1")"));
   EXPECT_TRUE(cloud_shows("/api/v1/nodes", "edge1", "KubeletHasSufficientMemory"));
+}
+
+TEST_F(NodeBehindEdge, TheNodeSaysWhereLogsAreServedOrAdvertised) {
+  const holdfast::test::Authority authority("kubelet clients");
+  const std::string ca = (scratch.path() / "ca.pem").string();
+  std::ofstream(ca) << authority.certificate_pem();
+  const struct {
+    std::string advertise;
+    std::string port;
+    std::string address;
+  } rows[] = {{"", R"("Port":10250)", "127.0.0.1"},
+              {"192.0.2.7:30250", R"("Port":30250)", "192.0.2.7"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.port);
+    set_options = [&](NodeOptions& options) {
+      options.client_ca_file = ca;
+      options.kubelet_advertise = row.advertise;
+    };
+    start_node();
+    EXPECT_TRUE(until([&] { return cloud_shows("/api/v1/nodes", "edge1", row.port); }))
+        << in_cloud("/api/v1/nodes", "edge1");
+    EXPECT_TRUE(cloud_shows("/api/v1/nodes", "edge1", R"("daemonEndpoints")"));
+    EXPECT_TRUE(cloud_shows("/api/v1/nodes", "edge1", "\"" + row.address + "\""))
+        << in_cloud("/api/v1/nodes", "edge1");
+    stop_node();
+  }
 }
 
 TEST_F(NodeBehindEdge, RunsAPodWithItsConfigurationAndReportsIt) {
