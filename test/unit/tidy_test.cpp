@@ -116,6 +116,21 @@ TEST(Tidy, IncludesCrossNoForbiddenBorder) {
   }
 }
 
+// Rules get time, random numbers and the contents of files from their callers.
+TEST(Tidy, RulesIncludeNothingOfTheSystem) {
+  constexpr std::string_view start = "#include <";
+  for (const SourceFile& file : source_files(product)) {
+    for (const std::string& line : file.lines) {
+      if (!is_pure(file.name) || !line.starts_with(start)) continue;
+      for (const char* header :
+           {"atomic>", "boost/asio", "condition_variable>", "cstdlib>", "ctime>", "fcntl.h>",
+            "filesystem>", "fstream>", "iostream>", "mutex>", "random>", "sys/", "unistd.h>"}) {
+        EXPECT_FALSE(line.substr(start.size()).starts_with(header)) << file.name << ": " << line;
+      }
+    }
+  }
+}
+
 // The room of a file: "sync/watch" of "sync/watch/pages.h"; nullopt for a file outside of rooms.
 std::optional<std::string> room_of(const std::string& file) {
   const std::size_t folder = file.find('/');

@@ -85,10 +85,11 @@ inline std::string master(const std::string& ip, const std::string& port, const 
 }
 
 inline std::string master_slice(const std::string& family, const std::string& endpoints,
-                                const std::string& port) {
+                                const std::string& port, const std::string& name = "https") {
   return object("default", "kubernetes", R"(,"labels":{"kubernetes.io/service-name":"kubernetes"})",
                 R"(,"addressType":")" + family + R"(","endpoints":)" + endpoints +
-                    R"(,"ports":[{"name":"https","protocol":"TCP","port":)" + port + "}]");
+                    R"(,"ports":[{"name":")" + name + R"(","protocol":"TCP","port":)" + port +
+                    "}]");
 }
 inline const std::string to_cloud = R"([{"addresses":["10.1.0.1"],"conditions":{"ready":true}}])";
 inline const std::string to_agent =
@@ -238,6 +239,8 @@ inline const std::vector<Row>& rows() {
        master_slice("IPv6", to_cloud, "6443")},
       {"another family than the agent's", forward_kube_svc_traffic, v1_slice,
        master_slice("IPv4", to_cloud, "6443"), none, "", ipv6},
+      {"a slice without a port https", forward_kube_svc_traffic, v1_slice,
+       master_slice("IPv4", to_cloud, "6443", "web")},
       {"another slice", forward_kube_svc_traffic, v1_slice, slice("kubernetes", to_cloud)},
       {"no address for pods to forward to", forward_kube_svc_traffic, v1_slice,
        master_slice("IPv4", to_cloud, "6443"), none, "", no_master},

@@ -121,6 +121,19 @@ class Output(Folder):
             self.assertEqual(table.snake(name), member)
 
 
+class Texts(unittest.TestCase):
+    def test_only_the_lab_uses_them(self):
+        users = set()
+        for folder in ("agent", "platform", "store", "sync"):
+            for place, _, names in os.walk(os.path.join(ROOT, folder)):
+                for name in names:
+                    if not name.endswith((".h", ".cpp")):
+                        continue
+                    if '#include "sync/model/documentation.h"' in read(place, name):
+                        users.add(os.path.relpath(os.path.join(place, name), ROOT))
+        self.assertEqual(users, {"agent/lab/rules/descriptions.cpp", "sync/model/documentation.cpp"})
+
+
 PROTO = """
 syntax = "proto2";
 package k8s.io.api.core.v1;

@@ -1,6 +1,7 @@
 // How the scheduler's machine binds the volumes of a pod's claims before it binds the pod.
 
 #include <deque>
+#include <utility>
 
 #include "sync/schedule/scheduler.h"
 #include "test/unit/sync/schedule/storage_fixture.h"
@@ -144,6 +145,24 @@ TEST_F(VolumeBindingTest, AnExistingVolumeIsReservedForTheClaim) {
   settle();
   bind_claim("c", "pv");
   EXPECT_EQ(take<BindPod>().node, "b");
+}
+
+TEST_F(VolumeBindingTest, TheSmallestVolumeThatIsLargeEnoughIsReserved) {
+  PersistentVolumeClaim claim = make_claim("c", "local");
+  claim.spec.resources.requests.set("storage", "2Gi");
+  feed(claim);
+  // The first by name, the first that was added and the smallest of all are others.
+  const std::pair<const char*, const char*> sizes[] = {
+      {"pv-4", "4Gi"}, {"pv-1", "5Gi"}, {"pv-3", "1Gi"}, {"pv-2", "3Gi"}};
+  for (const auto& [name, size] : sizes) {
+    PersistentVolume volume = make_volume(name, "local");
+    volume.spec.capacity.set("storage", size);
+    feed(volume);
+  }
+  add_pod("p");
+  const BindVolume wanted{"pv-2", "uid-pv-2", "1", {{"default", "c"}, "uid-c", "1"}, false};
+  EXPECT_EQ(take<BindVolume>(), wanted);
+  EXPECT_TRUE(effects_.empty()) << "the other volumes stay available";
 }
 
 TEST_F(VolumeBindingTest, TwoPodsWithOneClaimGoToOneNode) {
