@@ -33,16 +33,22 @@ struct World {
   test::Result result;
 };
 
-// Calls `use` with the result of a VictimSearch on each node that does not fit and has pods of
-// lower priority.
-template <class Use>
-void each_search(const ClusterFixture& cluster_fixture, Use&& use) {
+// The result of a VictimSearch on one node.
+struct Searched {
+  std::string node;
+  FitStatus fit_status;
+  Candidate candidate;
+};
+
+// Searches each node that does not fit and has pods of lower priority.
+std::vector<Searched> search_all(const ClusterFixture& cluster_fixture) {
+  std::vector<Searched> all_searched;
   Cluster cluster;
   cluster_fixture.fill(cluster);
   const PodRef pod = view_of(cluster_fixture.incoming, cluster.symbols());
   const auto all = plugins();
   const Chain chain(all, cluster, *pod);
-  if (!chain.prepared().ok()) return;
+  if (!chain.prepared().ok()) return all_searched;
   const Nominator nominator;
   const Budgets budgets(cluster_fixture.budgets);
   VictimSearch search(chain, nominator, budgets, test::wall_now);
@@ -50,10 +56,11 @@ void each_search(const ClusterFixture& cluster_fixture, Use&& use) {
     if (lower_on(cluster_fixture, node->name()).empty() ||
         test::fits(cluster_fixture, node->name(), {}).ok())
       continue;
-    Candidate candidate;
-    const FitStatus fit_status = search.search(*node, candidate);
-    use(node->name(), fit_status, candidate);
+    Searched& searched = all_searched.emplace_back();
+    searched.node = node->name();
+    searched.fit_status = search.search(*node, searched.candidate);
   }
+  return all_searched;
 }
 
 void expect_the_pod_fits_when_its_victims_are_gone(const World& world) {
@@ -102,28 +109,27 @@ void expect_no_victim_could_have_stayed(const World& world) {
   }
 }
 
-void expect_no_other_node_would_break_fewer_budgets(const World& world) {
+void expect_no_other_node_would_break_fewer_budgets(const World& world,
+                                                    const std::vector<Searched>& all_searched) {
   const Candidate& chosen = *world.result.preemption.chosen;
-  each_search(world.cluster_fixture, [&chosen](const std::string& node, const FitStatus& fit_status,
-                                               const Candidate& candidate) {
-    if (!fit_status.ok()) return;
-    EXPECT_GE(candidate.violations, chosen.violations) << node;
-  });
+  for (const Searched& searched : all_searched) {
+    if (!searched.fit_status.ok()) continue;
+    EXPECT_GE(searched.candidate.violations, chosen.violations) << searched.node;
+  }
 }
 
 // A search rejects a node only if the pod does not fit without all pods of lower priority. Returns
 // the number of candidates.
-int expect_every_node_that_can_be_freed_is_a_candidate(const World& world) {
+int expect_every_node_that_can_be_freed_is_a_candidate(const World& world,
+                                                       const std::vector<Searched>& all_searched) {
   int candidates = 0;
-  const ClusterFixture& cluster_fixture = world.cluster_fixture;
-  each_search(
-      cluster_fixture, [&cluster_fixture, &candidates](const std::string& node,
-                                                       const FitStatus& found, const Candidate&) {
-        const FitStatus wanted = test::fits(cluster_fixture, node, lower_on(cluster_fixture, node));
-        EXPECT_EQ(found.ok(), wanted.ok()) << node;
-        EXPECT_EQ(found.reasons, wanted.reasons) << node;
-        candidates += found.ok() ? 1 : 0;
-      });
+  for (const auto& [node, found, candidate] : all_searched) {
+    const auto gone = lower_on(world.cluster_fixture, node);
+    const FitStatus wanted = test::fits(world.cluster_fixture, node, gone);
+    EXPECT_EQ(found.ok(), wanted.ok()) << node;
+    EXPECT_EQ(found.reasons, wanted.reasons) << node;
+    candidates += found.ok() ? 1 : 0;
+  }
   return candidates;
 }
 
@@ -146,13 +152,14 @@ TEST(PreemptionProperties, HoldInEveryCluster) {
     Random random(static_cast<std::uint64_t>(seed));
     World world{.cluster_fixture = test::random_cluster(random), .result = {}};
     world.result = test::run(world.cluster_fixture);
-    candidates += expect_every_node_that_can_be_freed_is_a_candidate(world);
+    const std::vector<Searched> all_searched = search_all(world.cluster_fixture);
+    candidates += expect_every_node_that_can_be_freed_is_a_candidate(world, all_searched);
     if (world.result.preemption.chosen) {
       ++preempted;
       expect_the_pod_fits_when_its_victims_are_gone(world);
       expect_only_less_important_pods_of_the_node_are_victims(world);
       expect_no_victim_could_have_stayed(world);
-      expect_no_other_node_would_break_fewer_budgets(world);
+      expect_no_other_node_would_break_fewer_budgets(world, all_searched);
     }
     expect_the_order_of_what_comes_in_changes_nothing(std::move(world), random);
   }
