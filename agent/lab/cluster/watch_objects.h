@@ -3,30 +3,18 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "agent/client/list_watch.h"
-#include "platform/loop/randomness.h"
 #include "sync/model/types.h"
 #include "sync/wire/codec.h"
 
 namespace holdfast::agent::lab::cluster {
 
 namespace asio = boost::asio;
-
-class DirectSource final : public ListWatchSource {
- public:
-  DirectSource(ApiClient& client, const Clock& clock) : client_(client), clock_(clock) {}
-  asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
-    return client_.send(std::move(request), streamed, clock_.mono() + std::chrono::seconds(5));
-  }
-
- private:
-  ApiClient& client_;
-  const Clock& clock_;
-};
 
 // Passes decoded objects on: all of them after a list, then each changed one.
 template <class T>
@@ -57,17 +45,18 @@ class ObjectSink final : public ListWatchSink {
 };
 
 // Watches until the task is cancelled. `client` and `clock` outlive it.
-// `labels` is a label selector.
+asio::awaitable<void> watch_target(ApiClient& client, const Clock& clock, ListWatchTarget target,
+                                   std::unique_ptr<ListWatchSink> sink);
+
+// The same for all objects of a path, decoded. `labels` is a label selector. This is not a
+// coroutine itself: GCC gives the fields of a coroutine's frame other names in each file, and the
+// linker warns that the frames of one template differ.
 template <class T>
 asio::awaitable<void> watch_objects(ApiClient& client, const Clock& clock, std::string path,
                                     typename ObjectSink<T>::OnAll on_all,
                                     typename ObjectSink<T>::OnOne on_one, std::string labels = {}) {
-  const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  Random random = loop::make_random(executor);
-  DirectSource source(client, clock);
-  ObjectSink<T> sink(std::move(on_all), std::move(on_one));
-  ListWatchTarget target{.path = std::move(path), .label_selector = std::move(labels)};
-  co_await run_list_watch(std::move(target), source, sink, clock, random);
+  return watch_target(client, clock, {.path = std::move(path), .label_selector = std::move(labels)},
+                      std::make_unique<ObjectSink<T>>(std::move(on_all), std::move(on_one)));
 }
 
 // The same, where the objects of a list are passed on one by one.
@@ -77,7 +66,7 @@ asio::awaitable<void> watch_each(ApiClient& client, const Clock& clock, std::str
   auto on_all = [note](const std::vector<T>& all) {
     for (const T& object : all) note(object, false);
   };
-  co_await watch_objects<T>(client, clock, std::move(path), on_all, note, std::move(labels));
+  return watch_objects<T>(client, clock, std::move(path), on_all, note, std::move(labels));
 }
 
 }  // namespace holdfast::agent::lab::cluster
