@@ -136,8 +136,7 @@ std::shared_ptr<Share> Server::Shared::share_for(const net::Peer& peer) {
 asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pending,
                                             std::shared_ptr<Share> share) {
   const auto self = shared_from_this();
-  Session session;
-  session.share = std::move(share);
+  Session session{.share = std::move(share)};
   const Registered registered(sessions, &session);
   auto connection = co_await pending->establish(clock.mono() + limits.handshake);
   if (!connection) {
@@ -146,6 +145,8 @@ asio::awaitable<void> Server::Shared::serve(std::unique_ptr<net::Pending> pendin
   }
   pending.reset();
   session.connection = *std::move(connection);
+  const net::Peer& peer = session.connection->peer();
+  if (!peer.common_name.empty() && service.gate.trusts(peer)) session.share->trust();
   if (session.connection->protocol() == "h2") co_return co_await answer_side_by_side(session);
   co_await answer_all(session);
   session.connection->close();

@@ -62,7 +62,8 @@ struct Admission {
 
 // Decides which callers and requests are admitted. Neither function may block.
 struct Gate {
-  // Whether connections of this peer may use the reserve.
+  // Whether connections of this peer may use the reserve. Called when a connection is accepted, and
+  // again after a TLS handshake in which the peer showed a valid certificate.
   std::function<bool(const net::Peer& peer)> trusts = is_root_or_self;
   // Decides on a request whose body has not been read.
   std::function<Admission(const Request& head)> admit = [](const Request&) { return Admission{}; };

@@ -131,16 +131,27 @@ void Share::release_bytes(std::size_t bytes) {
   state.users[name_].bytes -= given;
 }
 
+void Share::trust() {
+  if (shares_ == nullptr || trusted_) return;
+  Shares::State& state = *shares_->state_;
+  state.untrusted.bytes -= bytes_;
+  state.users[name_].bytes -= bytes_;
+  leave_untrusted();
+  trusted_ = true;
+}
+
+void Share::leave_untrusted() {
+  Shares::State& state = *shares_->state_;
+  --state.untrusted.connections;
+  const auto own = state.users.find(name_);
+  if (--own->second.connections == 0) state.users.erase(own);
+}
+
 void Share::release() {
   if (shares_ == nullptr) return;
   release_all_bytes();
-  Shares::State& state = *shares_->state_;
-  --state.all.connections;
-  if (!trusted_) {
-    --state.untrusted.connections;
-    const auto own = state.users.find(name_);
-    if (--own->second.connections == 0) state.users.erase(own);
-  }
+  --shares_->state_->all.connections;
+  if (!trusted_) leave_untrusted();
   shares_.reset();
 }
 

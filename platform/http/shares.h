@@ -59,11 +59,14 @@ class Share {
   // Releases up to `bytes`.
   void release_bytes(std::size_t bytes);
   void release_all_bytes() { release_bytes(bytes_); }
+  // Counts the connection and its bytes as a trusted caller's from now on.
+  void trust();
   [[nodiscard]] std::size_t bytes() const { return bytes_; }  // taken and not released
 
  private:
   friend class Shares;
   void count(std::size_t bytes);
+  void leave_untrusted();
   void release();
 
   std::shared_ptr<Shares> shares_;

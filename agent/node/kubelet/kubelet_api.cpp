@@ -31,6 +31,11 @@ http::Response reply_refusal(const KubeletRefusal& refusal) {
   return reply_text(refusal.status, refusal.message);
 }
 
+// The API server's connections are not counted as those of one caller, of which each is a session.
+bool is_trusted(const net::Peer& peer) {
+  return is_api_server(peer) || http::is_root_or_self(peer);
+}
+
 http::Admission admit_api_server(const http::Request& head) {
   if (is_api_server(head.peer)) return {.by_owner = false};
   const std::string& name = head.peer.common_name;
@@ -71,7 +76,7 @@ struct KubeletApi::State {
         clock(loop::clock_of(its_executor)),
         server(its_executor, limits_of(settings.limits),
                [this](const http::Request& request) { return answer(request); },
-               http::plain_problem, {.trusts = http::is_root_or_self, .admit = admit_api_server}),
+               http::plain_problem, {.trusts = is_trusted, .admit = admit_api_server}),
         sessions(std::move(its_executor)) {}
 
   asio::awaitable<http::Response> answer(const http::Request& request);

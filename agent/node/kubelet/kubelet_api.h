@@ -1,8 +1,7 @@
 // The part of the kubelet's API that `kubectl logs`, `exec` and `port-forward` need, as a server.
 //
-// It serves TLS, and a caller without a certificate of the API server does not get past the
-// handshake. A certificate of the right authority is not enough: it must also be for the API server
-// (see is_api_server()).
+// It serves TLS. A caller without a certificate of the kubelet's client authority does not get past
+// the handshake, and one whose certificate is not the API server's (see is_api_server()) gets 403.
 //
 // Threading: the loop's thread only.
 

@@ -78,6 +78,28 @@ TEST(Shares, MemoryIsSharedOutAlike) {
   EXPECT_TRUE(third.take(400)) << "the end of a connection returns its memory";
 }
 
+TEST(Shares, AConnectionThatProvesToBeTrustedLeavesItsPlaceToOthers) {
+  const auto shares = Shares::make(limits);
+  std::vector<Share> held;
+  ASSERT_EQ(fill(*shares, host("10.0.0.1"), false, held).first, 2U);
+  ASSERT_TRUE(held.back().take(400));
+  held.back().trust();
+  EXPECT_TRUE(held.front().take(400)) << "its bytes are no longer the caller's";
+  EXPECT_TRUE(held.back().take(400)) << "and not limited to the caller's third";
+  held.front().release_all_bytes();
+  for (int i = 0; i < 12; ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_EQ(fill(*shares, host("10.0.0.1"), false, held),
+              (std::pair{1UL, Shares::Room::caller_full}));
+    held.back().trust();
+    held.back().trust();
+  }
+  EXPECT_EQ(fill(*shares, user(0), true, held), (std::pair{2UL, Shares::Room::server_full}));
+  held.clear();
+  EXPECT_EQ(fill(*shares, host("10.0.0.1"), false, held).first, 2U);
+  EXPECT_TRUE(held.front().take(400));
+}
+
 TEST(Shares, OneLargeAnswerIsLetThroughWhenNothingElseIsUnderWay) {
   const auto shares = Shares::make(limits);
   Share first;

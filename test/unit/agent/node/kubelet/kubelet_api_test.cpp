@@ -2,6 +2,8 @@
 
 #include "agent/node/kubelet/kubelet_api.h"
 
+#include <deque>
+
 #include "platform/http/client.h"
 #include "platform/loop/clock.h"
 #include "test/support/certificates.h"
@@ -69,6 +71,41 @@ TEST(KubeletApi, OnlyTheApiServerGetsIn) {
       const std::string seen = co_await ask_as(api->port(), row.identity, row.target);
       EXPECT_EQ(seen, row.seen) << row.who;
     }
+    co_await api->stop(loop::clock_of(context.get_executor()).mono() + 1s);
+  });
+}
+
+// How many of `count` callers on another machine get an answer while all keep their connections.
+asio::awaitable<int> answered_at_once(std::uint16_t port, tls::Identity identity, int count) {
+  const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
+  const auto tls = tls::Context::for_client({.identity = identity, .insecure = true}).value();
+  std::deque<http::Client> clients;
+  int answered = 0;
+  for (int i = 0; i < count; ++i) {
+    http::Client& client = clients.emplace_back(http::Endpoint{{"127.0.0.1", port}, tls});
+    http::Request request{.target = "/containerLogs/ns/p/c"};
+    const auto answer = co_await client.send(std::move(request), clock.mono() + 10s);
+    answered += answer ? 1 : 0;
+  }
+  co_return answered;
+}
+
+// Each `kubectl logs` and `exec` is one connection of the API server.
+TEST(KubeletApi, TheApiServerMayHaveManyConnections) {
+  holdfast::test::VirtualTime time;
+  time.network().set_caller({.uid = 4711});
+  holdfast::test::run(time, [](boost::asio::io_context& context) -> asio::awaitable<void> {
+    const holdfast::test::Authority authority("kubelet clients");
+    test::FakeContainers containers;
+    const test::FakeRuntime runtime(containers, loop::clock_of(context.get_executor()));
+    auto api =
+        KubeletApi::open(context.get_executor(), {.node_name = "n",
+                                                  .listen = {"127.0.0.1", 0},
+                                                  .client_ca_pem = authority.certificate_pem()})
+            .value();
+    api->start({.pod = [](auto, auto) { return nullptr; }, .runtime = runtime});
+    const tls::Identity server = authority.sign({.common_name = std::string(api_server_name)});
+    EXPECT_EQ(co_await answered_at_once(api->port(), server, 30), 30);
     co_await api->stop(loop::clock_of(context.get_executor()).mono() + 1s);
   });
 }
