@@ -14,6 +14,7 @@
 #include "agent/edge/options/cache_limits.h"
 #include "platform/fs/ownership.h"
 #include "platform/http/client.h"
+#include "sync/objects/secret_values.h"
 #include "sync/wire/json.h"
 
 namespace holdfast::agent {
@@ -110,7 +111,9 @@ class FileSource final : public Source {
       if (!kind) continue;
       CO_TRY(const std::vector<store::CachedObject> rows, cache_->list(scope.id));
       for (const store::CachedObject& row : rows) {
-        found[row.name] = sync::watch::cached_json(*kind, row.bytes).value_or("null");
+        std::string text = sync::watch::cached_json(*kind, row.bytes).value_or("null");
+        if (resource == "secrets") text = sync::objects::without_secret_values(text);
+        found[row.name] = std::move(text);
       }
     }
     std::string body = "[";

@@ -5,6 +5,7 @@
 #include "platform/log.h"
 #include "platform/proc/disk_usage.h"
 #include "platform/text.h"
+#include "sync/objects/secret_values.h"
 #include "sync/wire/json.h"
 
 namespace holdfast::agent {
@@ -77,29 +78,6 @@ Extent extent_of(const Scopes& scopes) {
     }
   }
   return extent;
-}
-
-// Replaces the values of a Secret by their lengths, and removes the annotations, which may contain
-// a copy that kubectl made. Returns the object as JSON text.
-std::string without_secret_values(const std::string& secret) {
-  auto parsed = sync::wire::parse_json(secret);
-  if (!parsed || !parsed->is_object()) return "null";
-  json::object& object = parsed->as_object();
-  for (const char* field : {"data", "stringData"}) {
-    json::value* values = object.if_contains(field);
-    if (values == nullptr) continue;
-    if (!values->is_object()) *values = nullptr;
-    if (!values->is_object()) continue;
-    for (auto& [key, value] : values->as_object()) {
-      const std::size_t size = value.is_string() ? value.as_string().size() : 0;
-      value = "redacted, " + std::to_string(size) + " characters";
-    }
-  }
-  if (json::value* metadata = object.if_contains("metadata"); metadata && metadata->is_object()) {
-    metadata->as_object().erase("annotations");
-    metadata->as_object().erase("managedFields");
-  }
-  return sync::wire::serialize(*parsed);
 }
 
 // When the agent's certificates expire, by their use.
@@ -368,7 +346,8 @@ http::Response Admin::objects(const Query& query) const {
     const sync::wire::ScopeKind& kind = scope->cache().kind();
     for (const auto& [name, object] : scope->cache().objects()) {
       std::string text = sync::watch::cached_json(kind, *object.bytes).value_or("null");
-      found[name] = resource == "secrets" ? without_secret_values(text) : std::move(text);
+      found[name] =
+          resource == "secrets" ? sync::objects::without_secret_values(text) : std::move(text);
     }
   }
   std::string body = "[";

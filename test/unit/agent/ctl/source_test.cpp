@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 struct SourceDocuments {
   sync::json::value status;
   sync::json::value objects;
+  std::string secrets;
   sync::json::value journal;
 };
 
@@ -23,9 +24,12 @@ asio::awaitable<void> read_documents(Source& source, SourceDocuments& into) {
   std::string every;
   const auto status = co_await source.status();
   const auto objects = co_await source.objects(std::move(resource));
+  std::string secret_resource = "secrets";
+  const auto secrets = co_await source.objects(std::move(secret_resource));
   const auto journal = co_await source.journal(std::move(every));
   into.status = sync::wire::parse_json(status.value()).value();
   into.objects = sync::wire::parse_json(objects.value()).value();
+  into.secrets = trim(secrets.value());
   into.journal = sync::wire::parse_json(journal.value()).value();
 }
 
@@ -42,6 +46,8 @@ TEST(CtlSource, ARunningAndAStoppedAgentGiveTheSameDocuments) {
   ASSERT_TRUE(fixture.until(sync::autonomy::LinkState::connected));
   const std::string pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1&resourceVersion=0";
   ASSERT_EQ(fixture.ask(pods).status, 200);
+  fixture.cloud.put("/api/v1/namespaces/a/secrets", "s", R"({"data":{"k":"dHJlYXN1cmU="}})");
+  ASSERT_EQ(fixture.ask("/api/v1/namespaces/a/secrets?resourceVersion=0").status, 200);
   fixture.cut_link();
   fixture.time.run(10s);
   SourceDocuments running;
@@ -61,6 +67,9 @@ TEST(CtlSource, ARunningAndAStoppedAgentGiveTheSameDocuments) {
 
   EXPECT_EQ(stopped.objects.as_array().size(), 1U);
   EXPECT_TRUE(stopped.objects == running.objects);
+  EXPECT_EQ(stopped.secrets, running.secrets);
+  EXPECT_NE(stopped.secrets.find(R"("k":"redacted, 12 characters")"), std::string::npos)
+      << stopped.secrets;
   const sync::json::array& records = stopped.journal.as_array();
   EXPECT_FALSE(running.journal.as_array().empty());
   for (const sync::json::value& record : running.journal.as_array()) {
