@@ -52,6 +52,9 @@ enum class Need : std::uint8_t { services, node, pool_nodes };
 [[nodiscard]] std::string_view to_string(Need need);  // a phrase for messages: "services"
 
 inline constexpr std::string_view topology_annotation = "openyurt.io/topologyKeys";
+inline constexpr std::string_view openyurt_group = "apps.openyurt.io";
+inline constexpr std::string_view pool_resource = "nodepools";
+inline constexpr std::string_view pool_kind = "NodePool";
 inline constexpr std::string_view pool_label = "apps.openyurt.io/nodepool";  // on nodes
 inline constexpr std::string_view bucket_label = "openyurt.io/pool-name";    // on NodeBuckets
 

@@ -7,6 +7,7 @@
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/autonomy/references.h"
+#include "sync/filters/knowledge.h"
 #include "sync/pacing/backoff.h"
 #include "sync/wire/object_header.h"
 #include "sync/wire/protobuf/envelope.h"
@@ -34,6 +35,15 @@ Result<sync::wire::ScopeKind> kind_of(std::string_view body) {
     return fail(Errc::corrupt, "a " + kind.kind + " is not the whole object");
   }
   return kind;
+}
+
+// The kind of the objects that this agent reads by name on behalf of the kubelet or of its filters;
+// "" for others.
+std::string_view known_kind(const store::ScopeKey& key) {
+  namespace filters = sync::filters;
+  const bool pools = key.group == filters::openyurt_group && key.resource == filters::pool_resource;
+  if (pools) return filters::pool_kind;
+  return sync::autonomy::kind_got_by_name(key.group, key.resource).value_or("");
 }
 
 }  // namespace
@@ -97,10 +107,9 @@ void ScopeReflectors::created(ScopePtr scope, std::string_view body) {
 void ScopeReflectors::store_absence(ScopePtr scope) {
   const store::ScopeKey& key = scope->key();
   sync::wire::ScopeKind kind = scope->cache().kind();
-  if (const auto known = sync::autonomy::kind_got_by_name(key.group, key.resource);
-      known && kind.kind.empty()) {
+  if (const std::string_view known = known_kind(key); kind.kind.empty() && !known.empty()) {
     kind = {
-        .kind = std::string(*known),
+        .kind = std::string(known),
         .api_version = key.group.empty() ? key.version : key.group + "/" + key.version,
         .encoding = sync::wire::parse_encoding(key.encoding).value_or(sync::wire::Encoding::json)};
   }

@@ -41,7 +41,7 @@ bool AnswerFilters::waits() const {
 
 store::ScopeKey AnswerFilters::pool_key(const std::string& pool) const {
   store::ScopeKey key{.owner = std::string(node_owner),
-                      .group = "apps.openyurt.io",
+                      .group = std::string(sync::filters::openyurt_group),
                       .encoding = std::string(to_string(sync::wire::Encoding::json))};
   if (options_.filters.pool_service_topology) {
     key.version = "v1alpha1";
@@ -49,7 +49,7 @@ store::ScopeKey AnswerFilters::pool_key(const std::string& pool) const {
     key.label_selector = std::string(sync::filters::bucket_label) + "=" + pool;
   } else {
     key.version = "v1beta2";
-    key.resource = "nodepools";
+    key.resource = sync::filters::pool_resource;
     key.field_selector = "metadata.name=" + pool;
   }
   return key;

@@ -203,12 +203,21 @@ TEST(Filtered, WhatIsNotKnownIsNotShown) {
 
 TEST(Filtered, AClusterWithoutNodePoolsHasThisNodeAlone) {
   const std::string pools = "/apis/apps.openyurt.io/v1beta2/nodepools";
-  for (const char* what : {"no such resource", "no pool of that name", "not readable"}) {
-    SCOPED_TRACE(what);
+  const struct {
+    const char* what;
+    std::set<std::string> absent;
+    std::set<std::string> forbidden;
+    bool has_pool;
+  } rows[] = {{"no such resource", {pools}, {}, true},
+              {"no pool of that name", {}, {}, false},
+              {"not readable", {}, {pools, pools + "/hangzhou"}, true},
+              {"not listable, and absent", {pools + "/hangzhou"}, {pools}, true}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
     FilterFixture fixture;
-    if (what == std::string("no such resource")) fixture.absent = {pools};
-    if (what == std::string("not readable")) fixture.forbidden = {pools, pools + "/hangzhou"};
-    fixture.has_pool = what != std::string("no pool of that name");
+    fixture.absent = row.absent;
+    fixture.forbidden = row.forbidden;
+    fixture.has_pool = row.has_pool;
     fixture.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
     fixture.on_server("POST", ns_slices, slice("s", "web"));
     EXPECT_EQ(nodes_of(fixture, proxy, slices), "edge-a");
