@@ -7,6 +7,7 @@ namespace {
 
 // From upstream's reference of the command line, 1.18 to 1.36.
 constexpr std::string_view with_value[] = {
+    "address",
     "allow-metric-labels",
     "allow-metric-labels-manifest",
     "attach-detach-reconcile-sync-period",
@@ -74,6 +75,7 @@ constexpr std::string_view with_value[] = {
     "horizontal-pod-autoscaler-upscale-delay",
     "http2-max-streams-per-connection",
     "kube-api-content-type-for-writes",
+    "leader-migration-config",
     "legacy-service-account-token-clean-up-period",
     "log-backtrace-at",
     "log-dir",
@@ -92,6 +94,7 @@ constexpr std::string_view with_value[] = {
     "node-cidr-mask-size",
     "node-cidr-mask-size-ipv4",
     "node-cidr-mask-size-ipv6",
+    "port",
     "pv-recycler-increment-timeout-nfs",
     "pv-recycler-minimum-timeout-hostpath",
     "pv-recycler-minimum-timeout-nfs",
@@ -137,6 +140,7 @@ constexpr std::string_view switches[] = {
     "enable-hostpath-provisioner",
     "enable-leader-migration",
     "horizontal-pod-autoscaler-use-rest-clients",
+    "log-json-split-stream",
     "log-text-split-stream",
     "logtostderr",
     "one-output",

@@ -160,7 +160,10 @@ void DemoScript::measure_memory() {
   for (const std::string& node : setup_.nodes()) {
     const auto kib = processes_.memory(node);
     const auto pods = recorder_.snapshot().on(node).size();
-    if (!kib) continue;
+    if (!kib) {
+      say("the memory of " + node + "'s agent cannot be read");
+      continue;
+    }
     recorder_.history().memory.push_back({node, *kib, static_cast<std::int64_t>(pods)});
     say(node + "'s agent uses " + std::to_string(*kib) + " KiB (PSS) with " + plural(pods, "pod"));
   }

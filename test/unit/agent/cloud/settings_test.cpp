@@ -180,6 +180,17 @@ TEST(CloudSettings, FlagsWithoutEffectAreNamedAndNoError) {
   EXPECT_FALSE(plan({"--no-such-flag"}));
 }
 
+// kubeadm of Kubernetes 1.18 to 1.23 closes the insecure port.
+TEST(CloudSettings, FlagsOfOlderReleasesAreAccepted) {
+  const auto older = plan({"--port=0", "--address=127.0.0.1", "--leader-migration-config=/f.yaml",
+                           "--log-json-split-stream"});
+  ASSERT_TRUE(older) << older.error().what;
+  ASSERT_EQ(older->warnings.size(), 1u);
+  EXPECT_EQ(older->warnings[0],
+            "flags of kube-controller-manager without effect here: --address, "
+            "--leader-migration-config, --log-json-split-stream, --port");
+}
+
 // kubeadm's default value names controllers that kube-controller-manager goes on running.
 TEST(CloudSettings, ControllersThatAreElsewhereAreNamedAndNoError) {
   const auto kubeadm = plan({"--controllers=*,bootstrapsigner,tokencleaner,-ttl"});

@@ -71,7 +71,7 @@ TEST(ShippedScenarios, TheExampleInTheMainReadmeIsRight) {
     const auto scenario = parse_text(example, overrides, files);
     ASSERT_TRUE(scenario) << scenario.error().what;
     EXPECT_EQ(scenario->name, "outage");
-    EXPECT_EQ(scenario->events.size(), 1U);
+    EXPECT_EQ(scenario->events.size(), 2U) << "the cut and its end";
     EXPECT_EQ(scenario->expectations.size(), 2U);
     const auto configuration = configuration_of(*scenario);
     EXPECT_TRUE(configuration) << (configuration ? "" : configuration.error().what);
