@@ -37,7 +37,7 @@ enum class LinkState : std::uint8_t { connected, suspect, offline, rejoining };
 struct LinkConfig {
   int failures_to_offline = 2;      // failures in a row
   Duration probe_interval = 10s;    // while connected; also the renewal interval of the lease
-  Duration probe_deadline = 1s;     // for one probe
+  Duration probe_deadline = 1s;     // for one probe, on a quick path; see path_time.h
   Duration probe_backoff_min = 1s;  // while offline, before jitter; doubled after each failure
   Duration probe_backoff_max = 30s;
   // The longest Retry-After that is honoured: the lease must not expire meanwhile.

@@ -27,10 +27,13 @@ json::array servers_json(const Uplink& uplink, MonoTime now) {
   json::array rows;
   for (std::size_t i = 0; i < uplink.servers().size(); ++i) {
     const sync::autonomy::ServerPool::Server& server = uplink.servers().at(i);
-    rows.push_back(json::object{{"server", uplink.server_name(i)},
-                                {"health", to_string(server.health)},
-                                {"for_seconds", seconds(now - server.since)},
-                                {"reason", server.reason}});
+    json::object row{{"server", uplink.server_name(i)},
+                     {"health", to_string(server.health)},
+                     {"for_seconds", seconds(now - server.since)},
+                     {"reason", server.reason},
+                     {"heartbeat_limit_ms", uplink.path(i).limit() / 1ms}};
+    if (const auto took = uplink.path(i).smoothed()) row["heartbeat_ms"] = *took / 1ms;
+    rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -113,9 +113,9 @@ Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer)
 
 std::string NodeLease::target() const { return leases_path + "/" + percent_encode(node_name_); }
 
-asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
+asio::awaitable<Status> NodeLease::look(Uplink& uplink) {
   ApiRequest get{.target = target()};
-  const auto found = co_await uplink.call(std::move(get), limit);
+  const auto found = co_await uplink.heartbeat(std::move(get));
   Status done;
   if (!found && found.error().code != Errc::not_found) done = fail("lease", found.error());
   if (found) {
@@ -125,8 +125,8 @@ asio::awaitable<Status> NodeLease::look(Uplink& uplink, Duration limit) {
   co_return done;
 }
 
-asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
-  if (kubelet_.is_inactive(clock_.mono())) co_return co_await look(uplink, limit);
+asio::awaitable<Status> NodeLease::renew(Uplink& uplink) {
+  if (kubelet_.is_inactive(clock_.mono())) co_return co_await look(uplink);
   const std::string path = target();
   // If the lease is known and nobody else has changed it, one write is enough. Otherwise it is read
   // first, and created if it is missing.
@@ -135,7 +135,7 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
     refresh(wanted);
     const bool only_time = same_but_time(lease_, wanted);
     ApiRequest write = only_time ? time_patch(path, wanted) : whole(path, wanted);
-    auto answer = co_await uplink.call(std::move(write), limit);
+    auto answer = co_await uplink.heartbeat(std::move(write));
     const bool stale = !answer && (answer.error().code == Errc::conflict ||
                                    answer.error().code == Errc::not_found);
     if (!stale && only_time) co_return adopt_version(std::move(wanted), std::move(answer));
@@ -143,19 +143,19 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink, Duration limit) {
     lease_.metadata.resource_version.clear();
   }
   ApiRequest get{.target = path};
-  auto found = co_await uplink.call(std::move(get), limit);
-  if (!found && found.error().code == Errc::not_found) co_return co_await create(uplink, limit);
+  auto found = co_await uplink.heartbeat(std::move(get));
+  if (!found && found.error().code == Errc::not_found) co_return co_await create(uplink);
   if (!found) co_return fail("lease", found.error());
   sync::Lease wanted;
   CO_TRY(wanted, sync::wire::decode_bytes<sync::Lease>(*found));
   refresh(wanted);
-  auto written = co_await uplink.call(whole(path, wanted), limit);
+  auto written = co_await uplink.heartbeat(whole(path, wanted));
   co_return adopt(std::move(written));
 }
 
-asio::awaitable<Status> NodeLease::create(Uplink& uplink, Duration limit) {
+asio::awaitable<Status> NodeLease::create(Uplink& uplink) {
   ApiRequest get{.target = "/api/v1/nodes/" + percent_encode(node_name_)};
-  const auto node = co_await uplink.call(std::move(get), limit);
+  const auto node = co_await uplink.heartbeat(std::move(get));
   if (!node) co_return fail("the Node, without which no lease is created", node.error());
   sync::wire::ObjectHeader header;
   CO_TRY(header, sync::wire::read_header(*node));
@@ -166,7 +166,7 @@ asio::awaitable<Status> NodeLease::create(Uplink& uplink, Duration limit) {
   refresh(wanted);
   ApiRequest write = whole(leases_path, wanted);
   write.method = http::Method::post;
-  auto written = co_await uplink.call(std::move(write), limit);
+  auto written = co_await uplink.heartbeat(std::move(write));
   co_return adopt(std::move(written));
 }
 

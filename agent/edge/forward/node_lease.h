@@ -32,11 +32,11 @@ class NodeLease {
   NodeLease(std::string node_name, Duration lease_duration, Duration kubelet_grace,
             const Clock& clock);
 
-  // Renews the lease upstream with up to four requests of at most `limit` each (more than one if it
-  // has changed or is missing). A missing lease is created only if the API server has the Node.
-  // While the kubelet is inactive, only reads the lease, to test whether the cloud is reachable.
-  // Errors: as Uplink::call().
-  asio::awaitable<Status> renew(Uplink& uplink, Duration limit);
+  // Renews the lease upstream with up to four heartbeats (more than one if it has changed or is
+  // missing). A missing lease is created only if the API server has the Node. While the kubelet is
+  // inactive, only reads the lease, to test whether the cloud is reachable. Errors: as
+  // Uplink::call().
+  asio::awaitable<Status> renew(Uplink& uplink);
 
   // The path of the lease.
   [[nodiscard]] std::string target() const;
@@ -68,13 +68,13 @@ class NodeLease {
   void refresh(sync::Lease& lease);
   void set_owner(sync::Lease& lease) const;
   // Creates the lease if the API server has the Node.
-  asio::awaitable<Status> create(Uplink& uplink, Duration limit);
+  asio::awaitable<Status> create(Uplink& uplink);
   // Take over the answer to a write: the whole lease, or only its new resourceVersion.
   Status adopt(Result<std::string> answer);
   Status adopt_version(sync::Lease written, Result<std::string> answer);
   // Notes the version that the API server has now.
   void note_version(std::string_view text);
-  asio::awaitable<Status> look(Uplink& uplink, Duration limit);
+  asio::awaitable<Status> look(Uplink& uplink);
 
   std::string node_name_;
   Duration lease_duration_;

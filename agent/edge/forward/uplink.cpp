@@ -28,6 +28,12 @@ std::size_t size_of(const ApiRequest& request) {
   return usual + request.target.size() + request.authorization.size() + request.body.size();
 }
 
+Result<std::string> body_of(Result<http::Response> answer) {
+  if (!answer) return fail(answer.error());
+  if (answer->status >= 200 && answer->status < 300) return std::move(answer->body);
+  return fail(sync::wire::to_error(answer->status, answer->body));
+}
+
 }  // namespace
 
 Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
@@ -40,6 +46,7 @@ Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, A
       bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
       changed_(executor),
       servers_changed_(std::move(executor)),
+      paths_(servers_.size(), sync::autonomy::PathTime(settings.link.probe_deadline)),
       outage_(sync::autonomy::OutageConfig{}, clock.mono()) {}
 
 std::string Uplink::server_name(std::size_t server) const {
@@ -107,12 +114,18 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
   if (!reservation) co_return fail(reservation.error());
   std::size_t server = servers_.next();
   for (std::size_t tries = 1;; ++tries) {
-    const SentRequest sent{clock_.mono(),  server,  own_credentials,
-                           request.target, traffic, timeout_is_evidence};
     bytes_->sent(traffic, agent::size_of(request));
     // Half of the remaining time is kept for another server.
     const bool last = servers_.size() == tries;
-    const MonoTime until = last ? deadline : sent.began + (deadline - sent.began) / 2;
+    const MonoTime began = clock_.mono();
+    const MonoTime until = last ? deadline : began + (deadline - began) / 2;
+    const SentRequest sent{.began = began,
+                           .server = server,
+                           .own_credentials = own_credentials,
+                           .target = request.target,
+                           .traffic = traffic,
+                           .timeout_is_evidence = timeout_is_evidence,
+                           .limit = until - began};
     http::Request copy = last ? std::exchange(request, {}) : request;
     auto read = co_await forward_to(sent, std::move(copy), streamed, until);
     read = record_read(sent, std::move(read));
@@ -129,6 +142,12 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
 asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool streamed,
                                                      Duration limit,
                                                      TimeoutMeaning timeout_meaning) {
+  return send_within(limit, std::move(request), streamed, timeout_meaning);
+}
+
+asio::awaitable<Result<http::Response>> Uplink::send_within(std::optional<Duration> limit,
+                                                            ApiRequest request, bool streamed,
+                                                            TimeoutMeaning timeout_meaning) {
   const bool repeatable = http::may_repeat(request.method, request.repeatable);
   const sync::autonomy::UplinkClass traffic = class_of(request.method, request.target, true);
   const auto reservation = co_await UplinkBytes::wait_for_budget(bytes_, traffic, MonoTime::max());
@@ -136,11 +155,17 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
   std::size_t server = servers_.next();
   for (std::size_t tries = 1;; ++tries) {
     const bool own_credentials = request.authorization.empty();
-    const bool tells = timeout_meaning == TimeoutMeaning::of_link;
-    const SentRequest sent{clock_.mono(), server, own_credentials, request.target, traffic, tells};
+    const SentRequest sent{.began = clock_.mono(),
+                           .server = server,
+                           .own_credentials = own_credentials,
+                           .target = request.target,
+                           .traffic = traffic,
+                           .timeout_is_evidence = timeout_meaning == TimeoutMeaning::of_link,
+                           .limit = limit.value_or(path(server).limit()),
+                           .heartbeat = !limit};
     bytes_->sent(traffic, size_of(request));
     ApiRequest copy = request;
-    auto read = co_await send_to(sent, std::move(copy), streamed, sent.began + limit);
+    auto read = co_await send_to(sent, std::move(copy), streamed, sent.began + sent.limit);
     read = record_read(sent, std::move(read));
     if (read) owners_.record(request.authorization, sent.target, read->response.status);
     if (read) co_return ReadAnswer::whole(*std::move(read));
@@ -151,23 +176,32 @@ asio::awaitable<Result<http::Response>> Uplink::send(ApiRequest request, bool st
 }
 
 asio::awaitable<Result<std::string>> Uplink::call(ApiRequest request, Duration limit) {
-  CO_TRY(http::Response response, co_await send(std::move(request), false, limit));
-  if (response.status >= 200 && response.status < 300) co_return std::move(response.body);
-  co_return fail(sync::wire::to_error(response.status, response.body));
+  co_return body_of(co_await send(std::move(request), false, limit));
 }
 
-asio::awaitable<void> Uplink::probe_servers(std::string target, Duration limit) {
+asio::awaitable<Result<std::string>> Uplink::heartbeat(ApiRequest request) {
+  const std::optional<Duration> measured;
+  co_return body_of(
+      co_await send_within(measured, std::move(request), false, TimeoutMeaning::of_link));
+}
+
+asio::awaitable<void> Uplink::probe_servers(std::string target) {
   for (;;) {
     const auto due = servers_.take_probe(clock_.mono());
     if (!due) {
       (void)co_await servers_changed_.wait_until(servers_.probe_due());
       continue;
     }
-    const SentRequest sent{clock_.mono(), *due, true, target,
-                           sync::autonomy::UplinkClass::heartbeat};
+    const SentRequest sent{.began = clock_.mono(),
+                           .server = *due,
+                           .own_credentials = true,
+                           .target = target,
+                           .traffic = sync::autonomy::UplinkClass::heartbeat,
+                           .limit = path(*due).limit(),
+                           .heartbeat = true};
     ApiRequest probe{.target = target};
     bytes_->sent(sent.traffic, size_of(probe));
-    auto outcome = co_await client_.send(std::move(probe), false, sent.began + limit, due);
+    auto outcome = co_await client_.send(std::move(probe), false, sent.began + sent.limit, due);
     if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
     (void)record_outcome(sent, std::move(outcome));
   }
@@ -185,11 +219,16 @@ Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
                                               Result<http::Response> outcome) {
   if (outcome) bytes_->expect(sent.traffic, agent::size_of(*outcome));
   outcome = check_origin(client_.access(), sent.target, std::move(outcome));
+  measure(sent, outcome);
   if (!outcome) {
     // No evidence about the cloud: the request was cancelled or reached an own limit.
     const Errc code = outcome.error().code;
     if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
     if (code == Errc::timeout && !sent.timeout_is_evidence) return outcome;
+    if (code == Errc::timeout && had_too_little_time(sent)) {
+      probe_now();
+      return outcome;
+    }
   }
   if (outcome && observer_ != nullptr) observer_->answered(*outcome);
   std::string reason =
@@ -226,6 +265,17 @@ Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
     outcome->stream = streams_.add(std::move(outcome->stream), sent.server, count);
   }
   return outcome;
+}
+
+void Uplink::measure(const SentRequest& sent, const Result<http::Response>& outcome) {
+  if (!sent.heartbeat) return;
+  sync::autonomy::PathTime& path = paths_.at(sent.server);
+  if (outcome) path.answered(clock_.mono() - sent.began);
+  if (!outcome && outcome.error().code == Errc::timeout) path.timed_out();
+}
+
+bool Uplink::had_too_little_time(const SentRequest& sent) const {
+  return !sent.heartbeat && sent.limit < path(sent.server).limit();
 }
 
 void Uplink::note(std::optional<sync::autonomy::LinkFault> fault) {

@@ -12,6 +12,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <memory>
+#include <vector>
 
 #include "agent/client/api_client.h"
 #include "agent/edge/forward/owners.h"
@@ -22,6 +23,7 @@
 #include "platform/random.h"
 #include "sync/autonomy/fault.h"
 #include "sync/autonomy/outage.h"
+#include "sync/autonomy/path_time.h"
 
 namespace holdfast::agent {
 
@@ -73,10 +75,13 @@ class Uplink {
   asio::awaitable<Result<http::Response>> send(
       ApiRequest request, bool streamed, Duration limit,
       TimeoutMeaning timeout_meaning = TimeoutMeaning::of_link);
+  // The same as call() for a heartbeat: the limit of each try is what earlier heartbeats to its
+  // server have taken (see PathTime).
+  asio::awaitable<Result<std::string>> heartbeat(ApiRequest request);
 
-  // Probes the servers that are out of rotation with a GET of `target`, one at a time and at most
-  // `limit` each. Runs until cancelled.
-  asio::awaitable<void> probe_servers(std::string target, Duration limit);
+  // Probes the servers that are out of rotation with a GET of `target`, one at a time. Runs until
+  // cancelled.
+  asio::awaitable<void> probe_servers(std::string target);
 
   // Whether a request that failed with `error` may still succeed at another server.
   [[nodiscard]] bool may_succeed_elsewhere(const Error& error) const;
@@ -91,6 +96,11 @@ class Uplink {
   // Report how a rejoin ended.
   void rejoined();
   void rejoin_failed(std::string_view reason);
+
+  // How long heartbeats to a server take.
+  [[nodiscard]] const sync::autonomy::PathTime& path(std::size_t server) const {
+    return paths_.at(server);
+  }
 
   // The current fault; nothing if the last evidence was an answer.
   [[nodiscard]] std::optional<sync::autonomy::LinkFault> fault() const { return fault_; }
@@ -119,6 +129,8 @@ class Uplink {
     std::string target;  // for messages and for judging the answer
     sync::autonomy::UplinkClass traffic = sync::autonomy::UplinkClass::reads;
     bool timeout_is_evidence = true;
+    Duration limit = {};
+    bool heartbeat = false;
   };
 
   // Sends to one server, and reads the answer unless it is to be streamed. A problem with an
@@ -129,6 +141,15 @@ class Uplink {
                                               bool streamed, MonoTime deadline);
   asio::awaitable<Result<ReadAnswer>> read(const SentRequest& sent, Result<http::Response> outcome,
                                            bool streamed, MonoTime deadline);
+  // Without `limit` it is a heartbeat's.
+  asio::awaitable<Result<http::Response>> send_within(std::optional<Duration> limit,
+                                                      ApiRequest request, bool streamed,
+                                                      TimeoutMeaning timeout_meaning);
+  // Measures how long a heartbeat took.
+  void measure(const SentRequest& sent, const Result<http::Response>& outcome);
+  // Whether a timeout of this request says nothing about the link, because even a heartbeat may
+  // take longer.
+  [[nodiscard]] bool had_too_little_time(const SentRequest& sent) const;
   // Judges the answer's head, also if its body is incomplete.
   Result<ReadAnswer> record_read(const SentRequest& sent, Result<ReadAnswer> outcome);
 
@@ -158,6 +179,7 @@ class Uplink {
   loop::Event changed_;
   loop::Event servers_changed_;
   UplinkObserver* observer_ = nullptr;
+  std::vector<sync::autonomy::PathTime> paths_;  // of each server
   std::optional<sync::autonomy::LinkFault> fault_;
   Faults faults_{};
   sync::autonomy::Outage outage_;

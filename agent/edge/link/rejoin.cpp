@@ -63,7 +63,7 @@ asio::awaitable<void> Rejoin::renew_lease() {
     const CachedNode node = cached_node();
     if (node.object != nullptr) lease_.set_node_uid(node.object->uid);
   }
-  const Status renewed = co_await lease_.renew(uplink_, options_.probe_deadline);
+  const Status renewed = co_await lease_.renew(uplink_);
   note_lease(renewed);
   look_for_setback();
 }
@@ -104,7 +104,7 @@ void Rejoin::look_for_setback() {
 
 asio::awaitable<void> Rejoin::probe_servers() {
   std::string target = lease_.target();
-  co_await uplink_.probe_servers(std::move(target), options_.probe_deadline);
+  co_await uplink_.probe_servers(std::move(target));
 }
 
 // Renews the lease during a rejoin, so that the node does not become Unknown because of a long one.
@@ -112,7 +112,7 @@ static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink,
                                              const EdgeOptions& options, const Clock& clock) {
   for (;;) {
     co_await loop::sleep_until(clock.mono() + options.lease_renew_interval);
-    (void)co_await lease.renew(uplink, options.probe_deadline);
+    (void)co_await lease.renew(uplink);
   }
 }
 

@@ -68,7 +68,9 @@ void add_options(config::Options& options, EdgeOptions& settings) {
   options.add(
       "kubelet-grace", settings.kubelet_grace,
       "how long the kubelet may be inactive before its lease is no longer renewed; 0: for ever");
-  options.add("probe-deadline", settings.probe_deadline, "time limit of one probe of the cloud");
+  options.add(
+      "probe-deadline", settings.probe_deadline,
+      "time limit of one probe of the cloud on a quick path; on a slow one more, up to 10 s");
   options.add("probe-backoff-min", settings.probe_backoff_min,
               "least pause between probes while offline");
   options.add("probe-backoff-max", settings.probe_backoff_max,

@@ -25,6 +25,7 @@ Evidence evidence_of(const Answer& answer) {
 
 Edge::Process::Process(Edge& edge, Random& random)
     : link(edge.config_.link, random, edge.engine_.now()),
+      path(edge.config_.link.probe_deadline),
       kubelet(edge.config_.kubelet_grace, edge.engine_.now()),
       pods(edge.engine_, edge.client_, edge.node_, ScopeOf::pods, [&edge] { edge.pods_changed(); }),
       node(edge.engine_, edge.client_, edge.node_, ScopeOf::node,
@@ -129,7 +130,13 @@ void Edge::maintain() {
   });
 }
 
-void Edge::record(MonoTime began, const Answer& answer) {
+void Edge::record(MonoTime began, Duration limit, const Answer& answer) {
+  const bool late = answer.status == 0 && answer.code == Errc::timeout;
+  // As in Uplink: even a heartbeat may take longer, and a heartbeat tells itself.
+  if (late && limit < process_->path.limit()) {
+    process_->link.probe_now(engine_.now());
+    return maintain();
+  }
   const Duration pause = answer.status == too_many ? std::chrono::seconds(1) : Duration::zero();
   const std::string reason =
       answer.status == 0 ? answer.why : "answered " + std::to_string(answer.status);
@@ -142,9 +149,9 @@ void Edge::record(MonoTime began, const Answer& answer) {
 
 void Edge::send(const Life& life, Request request, Duration limit, Done done) {
   client_.send(life, std::move(request), limit,
-               [this, began = engine_.now(), token = life.token(),
+               [this, began = engine_.now(), limit, token = life.token(),
                 done = std::move(done)](const Answer& answer) {
-                 record(began, answer);
+                 record(began, limit, answer);
                  if (!token.expired()) done(answer);
                });
 }
@@ -152,28 +159,41 @@ void Edge::send(const Life& life, Request request, Duration limit, Done done) {
 void Edge::call(const Life& life, RequestKind kind, std::size_t bytes, Duration limit,
                 std::function<Answer()> serve, Done done) {
   client_.call(life, kind, bytes, limit, std::move(serve),
-               [this, began = engine_.now(), token = life.token(),
+               [this, began = engine_.now(), limit, token = life.token(),
                 done = std::move(done)](const Answer& answer) {
-                 record(began, answer);
+                 record(began, limit, answer);
                  if (!token.expired()) done(answer);
                });
 }
 
 // --------------------------------------------------------------------------------------- lease
 
+// As Uplink::heartbeat() in agent/edge/forward.
+void Edge::heartbeat(const Life& life, std::function<Answer()> serve, Done done) {
+  const Duration limit = process_->path.limit();
+  client_.call(life, RequestKind::lease, lease_bytes, limit, std::move(serve),
+               [this, began = engine_.now(), token = life.token(),
+                done = std::move(done)](const Answer& answer) {
+                 auto& path = process_->path;
+                 if (answer.status != 0) path.answered(engine_.now() - began);
+                 if (answer.status == 0 && answer.code == Errc::timeout) path.timed_out();
+                 record(began, Duration::max(), answer);
+                 if (!token.expired()) done(answer);
+               });
+}
+
 // As NodeLease in agent/edge/forward: one write while nobody else has changed the lease.
 void Edge::renew_upstream(const Life& life) {
-  const Duration limit = config_.link.probe_deadline;
   const auto read = [this] {
     const LeasePtr lease = server_.lease(node_);
     return lease ? Answer{.status = ok, .body = sync::wire::encode_bytes(*lease)}
                  : Answer{.status = not_found};
   };
   if (process_->kubelet.is_inactive(engine_.now())) {
-    return call(life, RequestKind::lease, lease_bytes, limit, read, [](const Answer&) {});
+    return heartbeat(life, read, [](const Answer&) {});
   }
   if (process_->lease_version) return write_lease(life, WallTime{});
-  call(life, RequestKind::lease, lease_bytes, limit, read, [this, &life](const Answer& answer) {
+  heartbeat(life, read, [this, &life](const Answer& answer) {
     if (answer.status != ok && answer.status != not_found) return;
     process_->lease_version = "";
     if (answer.status == not_found) return write_lease(life, WallTime{});
@@ -208,8 +228,8 @@ bool Edge::is_idle() const {
 void Edge::write_lease(const Life& life, WallTime known) {
   const WallTime renewal = next_renewal(known);
   const std::string expected = *process_->lease_version;
-  call(
-      life, RequestKind::lease, lease_bytes, config_.link.probe_deadline,
+  heartbeat(
+      life,
       [this, renewal, expected]() -> Answer {
         const LeasePtr lease = server_.lease(node_);
         const std::string version = lease ? lease->metadata.resource_version : "";

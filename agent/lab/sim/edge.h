@@ -16,6 +16,7 @@
 #include "agent/lab/sim/scope.h"
 #include "sync/autonomy/kubelet_health.h"
 #include "sync/autonomy/link.h"
+#include "sync/autonomy/path_time.h"
 
 namespace holdfast::agent::lab::sim {
 
@@ -84,6 +85,7 @@ class Edge final : public KubeletApi {
 
     Life life;
     sync::autonomy::Link link;
+    sync::autonomy::PathTime path;
     sync::autonomy::KubeletHealth kubelet;
     Scope pods;
     Scope node;
@@ -106,10 +108,11 @@ class Edge final : public KubeletApi {
   // edge.cpp: process, link and lease.
   void announce();
   void maintain();
-  void record(MonoTime began, const Answer& answer);
+  void record(MonoTime began, Duration limit, const Answer& answer);
   void send(const Life& life, Request request, Duration limit, Done done);
   void call(const Life& life, RequestKind kind, std::size_t bytes, Duration limit,
             std::function<Answer()> serve, Done done);
+  void heartbeat(const Life& life, std::function<Answer()> serve, Done done);
   void renew_upstream(const Life& life);
   void write_lease(const Life& life, WallTime known);
   [[nodiscard]] WallTime next_renewal(WallTime known);

@@ -104,7 +104,7 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     const auto take = [&cloud] { return std::exchange(cloud.asked, {}); };
     using Asked = std::vector<std::string>;
 
-    Status renewed = co_await lease.renew(uplink, 10s);
+    Status renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), (Asked{"GET /edge-a", "GET node", "POST "}));
     const auto made = sync::wire::decode_bytes<sync::Lease>(cloud.lease).value();
@@ -112,24 +112,24 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     EXPECT_EQ(made.spec.lease_duration_seconds, 40);
     EXPECT_EQ(made.metadata.owner_references.size(), 1u);
 
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
     const auto same = sync::wire::decode_bytes<sync::Lease>(cloud.lease).value();
     EXPECT_EQ(same.spec.holder_identity, "edge-a");
     EXPECT_EQ(same.metadata.owner_references, made.metadata.owner_references);
     clock.now -= 1h;  // the wall clock goes back; LeaseServer::store() checks that renewTime grows
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
 
     // Somebody else wrote it.
     cloud.lease = sync::wire::with_resource_version(cloud.lease, "999").value();
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "PUT /edge-a"}));
 
     cloud.lease.clear();  // somebody deleted it
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "GET node", "POST "}));
 
@@ -141,12 +141,12 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
       last = time;
       EXPECT_EQ(sync::wire::read_header(shown).value().resource_version, "77");
     }
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_GT(cloud.last_renewal, last);
     client->forget_connections();
     co_await cloud.server.stop(test::VirtualClock::begin + 5min);
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_FALSE(renewed);
   });
 }
@@ -173,13 +173,13 @@ TEST(NodeLease, BelongsToTheNodeThatThereIs) {
     using Asked = std::vector<std::string>;
 
     cloud.node_uid.clear();
-    Status renewed = co_await lease.renew(uplink, 10s);
+    Status renewed = co_await lease.renew(uplink);
     EXPECT_FALSE(renewed);
     EXPECT_EQ(take(), (Asked{"GET /edge-a", "GET node"}));
     EXPECT_EQ(cloud.lease, "");
 
     cloud.node_uid = "n1";  // the kubelet has registered it
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(lease_owner(cloud), "Node edge-a n1");
     take();
@@ -187,7 +187,7 @@ TEST(NodeLease, BelongsToTheNodeThatThereIs) {
     // The Node is replaced, and the garbage collector deletes the old one's lease.
     cloud.node_uid = "n2";
     cloud.lease.clear();
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), (Asked{"PATCH /edge-a", "GET /edge-a", "GET node", "POST "}));
     EXPECT_EQ(lease_owner(cloud), "Node edge-a n2");
@@ -195,11 +195,11 @@ TEST(NodeLease, BelongsToTheNodeThatThereIs) {
     // It is replaced again, and the lease is still there: the agent learns it from its watch.
     cloud.node_uid = "n3";
     lease.set_node_uid("n3");
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), Asked{"PUT /edge-a"});
     EXPECT_EQ(lease_owner(cloud), "Node edge-a n3");
-    renewed = co_await lease.renew(uplink, 10s);
+    renewed = co_await lease.renew(uplink);
     EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
 
     // Somebody insists on another owner: the agent does not.
@@ -208,7 +208,7 @@ TEST(NodeLease, BelongsToTheNodeThatThereIs) {
     theirs.metadata.resource_version = "999";
     cloud.lease = sync::wire::encode_bytes(theirs);
     for (int i = 0; i < 2; ++i) {
-      renewed = co_await lease.renew(uplink, 10s);
+      renewed = co_await lease.renew(uplink);
       EXPECT_TRUE(renewed);
     }
     EXPECT_EQ(lease_owner(cloud), "Node edge-a other");

@@ -1,0 +1,38 @@
+#include "sync/autonomy/path_time.h"
+
+#include <algorithm>
+
+#include "platform/check.h"
+
+namespace holdfast::sync::autonomy {
+
+PathTime::PathTime(Duration least)
+    : least_(least), most_(std::max(least, std::min(least * 10, heartbeat_limit_max))) {
+  CHECK(least > Duration::zero());
+}
+
+void PathTime::answered(Duration took) {
+  timeouts_ = 0;
+  took = std::max(took, Duration::zero());
+  if (!smoothed_) {
+    smoothed_ = took;
+    deviation_ = took / 2;
+    return;
+  }
+  const Duration error = *smoothed_ > took ? *smoothed_ - took : took - *smoothed_;
+  deviation_ += (error - deviation_) / 4;
+  *smoothed_ += (took - *smoothed_) / 8;
+}
+
+void PathTime::timed_out() {
+  if (limit() < most_) ++timeouts_;
+}
+
+Duration PathTime::limit() const {
+  Duration limit = least_;
+  if (smoothed_) limit = std::max(limit, *smoothed_ + std::max(deviation_, *smoothed_) * 4);
+  for (int i = 1; i < timeouts_ && limit < most_; ++i) limit *= 2;
+  return std::min(limit, most_);
+}
+
+}  // namespace holdfast::sync::autonomy

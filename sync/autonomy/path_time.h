@@ -1,0 +1,46 @@
+// How long a heartbeat may take on the path to an API server, from how long earlier ones took.
+//
+// Measured as TCP measures its retransmission timeout (RFC 6298, section 2): a smoothed answer time
+// and its smoothed deviation. From the second timeout in a row on, each one doubles the limit until
+// an answer is measured again, so that a path is found whose answers take longer than the first
+// limit. The first one does not, so that two of them show a fault of a quick path soon. Pure.
+
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "platform/time.h"
+
+namespace holdfast::sync::autonomy {
+
+// The kubelet's own limit for a heartbeat, its nodeStatusUpdateFrequency
+// (cmd/kubelet/app/server.go).
+inline constexpr Duration heartbeat_limit_max = std::chrono::seconds(10);
+
+class PathTime {
+ public:
+  // `least` is the limit on a quick path, and on one that was not measured yet. It is positive.
+  explicit PathTime(Duration least);
+
+  // An answer took so long, with the time for a new connection if it needed one.
+  void answered(Duration took);
+  // There was no answer within limit().
+  void timed_out();
+
+  // The limit for the next heartbeat: at least five times the smoothed time, because it may need a
+  // new connection, which takes three round trips more (TCP and TLS 1.2); at most ten times `least`
+  // and heartbeat_limit_max. It is never below `least`.
+  [[nodiscard]] Duration limit() const;
+  // The smoothed answer time; std::nullopt: none was measured yet.
+  [[nodiscard]] std::optional<Duration> smoothed() const { return smoothed_; }
+
+ private:
+  Duration least_;
+  Duration most_;
+  std::optional<Duration> smoothed_;
+  Duration deviation_{};
+  int timeouts_ = 0;  // since the last answer
+};
+
+}  // namespace holdfast::sync::autonomy

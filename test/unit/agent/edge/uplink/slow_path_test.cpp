@@ -1,0 +1,117 @@
+// Paths to the cloud whose answers take long: the agent connects, stays connected, and renews the
+// lease in time.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sync/wire/json.h"
+#include "test/support/certificates.h"
+#include "test/support/scratch_dir.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
+
+namespace holdfast::agent::uplink::slow_path {
+namespace {
+
+using sync::autonomy::LinkState;
+
+const std::string lease_path =
+    "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/edge1";
+
+// The longest time between two renewals of the lease that arrived after `from`.
+Duration longest_gap(UplinkFixture& fixture, MonoTime from) {
+  MonoTime last = from;
+  Duration longest{};
+  for (const ReceivedRequest& request : fixture.cloud.asked) {
+    const bool renewal = request.what.starts_with("P") && request.what.ends_with(lease_path);
+    if (!renewal || request.at < from) continue;
+    longest = std::max(longest, request.at - last);
+    last = request.at;
+  }
+  return std::max(longest, fixture.time.clock().mono() - last);
+}
+
+// What the status says of the only server's heartbeats.
+std::pair<std::int64_t, std::int64_t> shown(UplinkFixture& fixture) {
+  const auto status = sync::wire::parse_json(fixture.admin("/v1/status")).value();
+  const sync::json::value& server = status.at("link").at("servers").at(0);
+  return {server.at("heartbeat_ms").as_int64(), server.at("heartbeat_limit_ms").as_int64()};
+}
+
+// A new TLS connection needs four round trips until the answer is there.
+TEST(SlowPath, TheAgentConnectsWhateverTheRoundTrip) {
+  const struct {
+    Duration round_trip;
+    Duration connects_within;
+  } rows[] = {{0ms, 1s}, {400ms, 10s}, {600ms, 10s}, {2s, 40s}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(format_duration(row.round_trip));
+    const test::Authority authority("cluster");
+    const auto tls = tls::Context::for_server(
+        {.identity = authority.sign({.common_name = "s", .names = {"IP:127.0.0.1"}})});
+    UplinkFixture fixture({.tls = tls.value(), .cluster = "insecure-skip-tls-verify: true"});
+    fixture.stop();
+    fixture.time.network().set_link({"127.0.0.1", fixture.servers[0]->port()},
+                                    {.latency = row.round_trip / 2});
+    fixture.start();
+    EXPECT_TRUE(fixture.until(LinkState::connected, row.connects_within)) << fixture.reason();
+    const MonoTime connected = fixture.time.clock().mono();
+    fixture.time.run(10min);
+    EXPECT_EQ(fixture.edge->uplink().link().since(), connected) << "it has not been lost since";
+    EXPECT_LE(longest_gap(fixture, connected), 20s);
+    const std::int64_t took = shown(fixture).first;
+    EXPECT_GE(took, row.round_trip / 1ms);
+    EXPECT_LE(took, 2 * (row.round_trip / 1ms)) << "new connections take longer, but are rare";
+  }
+}
+
+TEST(SlowPath, SlowAnswersNeverLetTheLeaseAge) {
+  for (const Duration latency : {1300ms, 3000ms, 8000ms}) {
+    SCOPED_TRACE(format_duration(latency));
+    UplinkFixture fixture;
+    ASSERT_TRUE(fixture.until(LinkState::connected));
+    fixture.time.run(30s);
+    const MonoTime from = fixture.time.clock().mono();
+    fixture.servers[0]->latency = latency;
+    fixture.time.run(2min);
+    EXPECT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
+    const MonoTime connected = fixture.time.clock().mono();
+    fixture.time.run(10min);
+    EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+    EXPECT_LE(longest_gap(fixture, from), 40s) << "then the node is not Ready";
+    EXPECT_LE(longest_gap(fixture, connected), 20s);
+    const auto [took, limit] = shown(fixture);
+    EXPECT_NEAR(static_cast<double>(took), static_cast<double>(latency / 1ms), 100);
+    EXPECT_NEAR(static_cast<double>(limit), std::min(5.0 * static_cast<double>(took), 10'000.0),
+                20);
+    fixture.servers[0]->latency = {};
+    fixture.time.run(10min);
+    EXPECT_EQ(fixture.state(), LinkState::connected);
+    EXPECT_EQ(shown(fixture).second, 1000) << "a black hole is noticed as quickly as before";
+  }
+}
+
+// A read waits for two seconds, which is less than a heartbeat takes here.
+TEST(SlowPath, LateReadsAreAnsweredFromTheCacheAndTellNothingOfTheLink) {
+  const std::string pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1";
+  UplinkFixture fixture;
+  fixture.cloud.put("/api/v1/namespaces/a/pods", "p", R"({"spec":{"nodeName":"edge1"}})");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  ASSERT_EQ(fixture.ask(pods).status, 200);
+  fixture.servers[0]->latency = 3s;
+  fixture.time.run(2min);
+  ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
+  fixture.time.run(1min);
+  for (int i = 0; i < 20; ++i) {
+    const MonoTime asked = fixture.time.clock().mono();
+    const http::Response answer = fixture.ask(pods);
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_NE(answer.body.find("\"name\":\"p\""), std::string::npos);
+    EXPECT_LE(fixture.time.clock().mono() - asked, 2s);
+    EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+    fixture.time.run(1s);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink::slow_path

@@ -1,0 +1,72 @@
+// How long heartbeats may take on paths of all kinds.
+
+#include "sync/autonomy/path_time.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace holdfast::sync::autonomy {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(PathTime, TheLimitIsWhatThePathNeeds) {
+  const struct {
+    const char* what;
+    std::vector<Duration> answers;  // zero: none came in time
+    Duration limit;
+  } rows[] = {
+      {"not measured", {}, 1s},
+      {"quick", {5ms, 5ms, 5ms}, 1s},
+      {"one timeout", {0s}, 1s},
+      {"two timeouts", {0s, 0s}, 2s},
+      {"four timeouts", {0s, 0s, 0s, 0s}, 8s},
+      {"no end of timeouts", std::vector<Duration>(100, 0s), 10s},
+      {"an answer after timeouts", {0s, 0s, 1s}, 5s},
+      {"a round trip to a satellite", {400ms}, 2s},
+      {"a steady path", std::vector<Duration>(100, 1500ms), 7500ms},
+      {"a slow path", {4s}, 10s},
+      {"slower than everything permitted", {60s, 60s}, 10s},
+      {"a clock that does not move", {0s, Duration(-1)}, 1s},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    PathTime path(1s);
+    for (const Duration took : row.answers) {
+      if (took == 0s) {
+        path.timed_out();
+      } else {
+        path.answered(took);
+      }
+    }
+    EXPECT_EQ(path.limit(), row.limit);
+  }
+}
+
+TEST(PathTime, ItFollowsThePath) {
+  PathTime path(1s);
+  for (int i = 0; i < 50; ++i) path.answered(10ms);
+  path.answered(900ms);
+  EXPECT_GT(path.limit(), 1s) << "slower than before";
+  for (int i = 0; i < 50; ++i) path.answered(10ms);
+  EXPECT_EQ(path.limit(), 1s) << "quick again";
+  ASSERT_TRUE(path.smoothed());
+  EXPECT_LT(*path.smoothed(), 20ms);
+}
+
+TEST(PathTime, OtherLeastLimitsHaveOtherBounds) {
+  const struct {
+    Duration least;
+    Duration most;
+  } rows[] = {{250ms, 2500ms}, {1s, 10s}, {3s, 10s}, {15s, 15s}};
+  for (const auto& row : rows) {
+    PathTime path(row.least);
+    EXPECT_EQ(path.limit(), row.least);
+    for (int i = 0; i < 10; ++i) path.timed_out();
+    EXPECT_EQ(path.limit(), row.most);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::sync::autonomy
