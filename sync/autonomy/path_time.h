@@ -32,6 +32,9 @@ class PathTime {
   // new connection, which takes three round trips more (TCP and TLS 1.2); at most ten times `least`
   // and heartbeat_limit_max. It is never below `least`.
   [[nodiscard]] Duration limit() const;
+  // Whether it says something about the path that another request got no answer within `given`. It
+  // says nothing if even a heartbeat may take longer; then a heartbeat must tell.
+  [[nodiscard]] bool is_evidence(Duration given) const { return given >= limit(); }
   // The smoothed answer time; std::nullopt: none was measured yet.
   [[nodiscard]] std::optional<Duration> smoothed() const { return smoothed_; }
 

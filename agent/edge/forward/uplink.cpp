@@ -225,7 +225,8 @@ Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
     const Errc code = outcome.error().code;
     if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
     if (code == Errc::timeout && !sent.timeout_is_evidence) return outcome;
-    if (code == Errc::timeout && had_too_little_time(sent)) {
+    const bool judges = sent.heartbeat || path(sent.server).is_evidence(sent.limit);
+    if (code == Errc::timeout && !judges) {
       probe_now();
       return outcome;
     }
@@ -272,10 +273,6 @@ void Uplink::measure(const SentRequest& sent, const Result<http::Response>& outc
   sync::autonomy::PathTime& path = paths_.at(sent.server);
   if (outcome) path.answered(clock_.mono() - sent.began);
   if (!outcome && outcome.error().code == Errc::timeout) path.timed_out();
-}
-
-bool Uplink::had_too_little_time(const SentRequest& sent) const {
-  return !sent.heartbeat && sent.limit < path(sent.server).limit();
 }
 
 void Uplink::note(std::optional<sync::autonomy::LinkFault> fault) {

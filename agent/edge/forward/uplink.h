@@ -129,7 +129,7 @@ class Uplink {
     std::string target;  // for messages and for judging the answer
     sync::autonomy::UplinkClass traffic = sync::autonomy::UplinkClass::reads;
     bool timeout_is_evidence = true;
-    Duration limit = {};
+    Duration limit = {};  // of this try
     bool heartbeat = false;
   };
 
@@ -147,9 +147,6 @@ class Uplink {
                                                       TimeoutMeaning timeout_meaning);
   // Measures how long a heartbeat took.
   void measure(const SentRequest& sent, const Result<http::Response>& outcome);
-  // Whether a timeout of this request says nothing about the link, because even a heartbeat may
-  // take longer.
-  [[nodiscard]] bool had_too_little_time(const SentRequest& sent) const;
   // Judges the answer's head, also if its body is incomplete.
   Result<ReadAnswer> record_read(const SentRequest& sent, Result<ReadAnswer> outcome);
 

@@ -132,8 +132,7 @@ void Edge::maintain() {
 
 void Edge::record(MonoTime began, Duration limit, const Answer& answer) {
   const bool late = answer.status == 0 && answer.code == Errc::timeout;
-  // As in Uplink: even a heartbeat may take longer, and a heartbeat tells itself.
-  if (late && limit < process_->path.limit()) {
+  if (late && !process_->path.is_evidence(limit)) {
     process_->link.probe_now(engine_.now());
     return maintain();
   }

@@ -41,6 +41,8 @@ TEST(PathTime, TheLimitIsWhatThePathNeeds) {
       }
     }
     EXPECT_EQ(path.limit(), row.limit);
+    EXPECT_TRUE(path.is_evidence(row.limit));
+    EXPECT_FALSE(path.is_evidence(row.limit - 1ms));
   }
 }
 

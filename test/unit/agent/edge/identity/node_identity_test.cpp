@@ -18,6 +18,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+asio::awaitable<std::string> ask(ApiClient& client) {
+  ApiRequest request{.target = "/who"};
+  const auto answer = co_await client.call(std::move(request), test::VirtualClock::begin + 9min);
+  co_return answer ? *answer : answer.error().what;
+}
+
 class NodeIdentityTest : public testing::Test {
  protected:
   void write_certificate(const std::string& name) {
@@ -39,6 +45,28 @@ class NodeIdentityTest : public testing::Test {
     return NodeIdentity::open(executor, {options_, "a", dir_.path()}, clock_, random_);
   }
 
+  // Replaces the node's certificate, named "first", by "second" while a client has an open
+  // connection, and then calls `check`.
+  using Check = std::function<asio::awaitable<void>(NodeIdentity&, ApiClient&)>;
+  void replace_certificate(const Check& check) {
+    test::run(time_, [this, &check](asio::io_context& context) -> asio::awaitable<void> {
+      test::CallerEchoServer server(context);
+      write_certificate("first");
+      write_kubeconfig(server.port);
+      const auto identity = open(time_.executor()).value();
+      const auto client = identity->make_client("test").value();
+      loop::Tasks tasks(context.get_executor());
+      tasks.spawn("keep", identity->keep_client_certificate());
+      EXPECT_EQ(co_await ask(*client), "first/");
+      write_certificate("second");
+      co_await check(*identity, *client);
+      tasks.cancel();
+      co_await tasks.join();
+      client->forget_connections();
+      co_await server.stop();
+    });
+  }
+
   test::ScratchDir dir_;
   test::VirtualTime time_;
   TrustedClock clock_{time_.clock(), dir_.path() / "time-floor"};
@@ -46,57 +74,25 @@ class NodeIdentityTest : public testing::Test {
   IdentityOptions options_{.kubeconfig = (dir_.path() / "kubeconfig").string()};
 };
 
-asio::awaitable<std::string> ask(ApiClient& client) {
-  ApiRequest request{.target = "/who"};
-  const auto answer = co_await client.call(std::move(request), test::VirtualClock::begin + 9min);
-  co_return answer ? *answer : answer.error().what;
-}
-
 TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainWhenTheServerRefusesTheOld) {
-  test::run(time_, [this](asio::io_context& context) -> asio::awaitable<void> {
-    test::CallerEchoServer server(context);
-    write_certificate("first");
-    write_kubeconfig(server.port);
-    const auto identity = open(time_.executor()).value();
-    const auto client = identity->make_client("test").value();
-    loop::Tasks tasks(context.get_executor());
-    tasks.spawn("keep", identity->keep_client_certificate());
-    EXPECT_EQ(co_await ask(*client), "first/");
-    write_certificate("second");
-    EXPECT_EQ(co_await ask(*client), "first/");
-    identity->unauthorized();
-    EXPECT_EQ(co_await ask(*client), "first/") << "this connection was already open";
-    EXPECT_EQ(co_await ask(*client), "second/");
+  replace_certificate([this](NodeIdentity& identity, ApiClient& client) -> asio::awaitable<void> {
+    EXPECT_EQ(co_await ask(client), "first/");
+    identity.unauthorized();
+    EXPECT_EQ(co_await ask(client), "first/") << "this connection was already open";
+    EXPECT_EQ(co_await ask(client), "second/");
     std::ofstream(dir_.path() / "node.pem") << "half a file";
-    identity->unauthorized();
-    (void)co_await ask(*client);
-    EXPECT_EQ(co_await ask(*client), "second/") << "an invalid file changes nothing";
-    tasks.cancel();
-    co_await tasks.join();
-    client->forget_connections();
-    co_await server.stop();
+    identity.unauthorized();
+    (void)co_await ask(client);
+    EXPECT_EQ(co_await ask(client), "second/") << "an invalid file changes nothing";
   });
 }
 
 TEST_F(NodeIdentityTest, AKubeconfigsFilesAreReadAgainEveryFiveMinutes) {
-  test::run(time_, [this](asio::io_context& context) -> asio::awaitable<void> {
-    test::CallerEchoServer server(context);
-    write_certificate("first");
-    write_kubeconfig(server.port);
-    const auto identity = open(time_.executor()).value();
-    const auto client = identity->make_client("test").value();
-    loop::Tasks tasks(context.get_executor());
-    tasks.spawn("keep", identity->keep_client_certificate());
-    EXPECT_EQ(co_await ask(*client), "first/");
-    write_certificate("second");
+  replace_certificate([](NodeIdentity& /*identity*/, ApiClient& client) -> asio::awaitable<void> {
     co_await loop::sleep_until(test::VirtualClock::begin + 4min + 59s);
-    EXPECT_EQ(co_await ask(*client), "first/");
+    EXPECT_EQ(co_await ask(client), "first/");
     co_await loop::sleep_until(test::VirtualClock::begin + 5min + 1s);
-    EXPECT_EQ(co_await ask(*client), "second/");
-    tasks.cancel();
-    co_await tasks.join();
-    client->forget_connections();
-    co_await server.stop();
+    EXPECT_EQ(co_await ask(client), "second/");
   });
 }
 

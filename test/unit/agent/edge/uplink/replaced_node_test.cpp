@@ -106,6 +106,11 @@ struct Registry {
       return json_response(201, fixture.cloud.object(nodes, "edge1"));
     };
   }
+  // The kubelet starts and finds its Node.
+  void start_kubelet(UplinkFixture& fixture) {
+    EXPECT_EQ(fixture.ask(from_kubelet(http::Method::post, nodes, registration)).status, 409);
+    registered.clear();
+  }
 };
 
 // Deletes the Node during an outage in which the kubelet has reported a status.
@@ -135,9 +140,7 @@ TEST(DeletedNode, IsRegisteredAgainAsTheKubeletDidLast) {
   Registry registry;
   registry.serve(fixture);
   prepare(fixture);
-  // The kubelet has started and found its Node.
-  EXPECT_EQ(fixture.ask(from_kubelet(http::Method::post, nodes, registration)).status, 409);
-  registry.registered.clear();
+  registry.start_kubelet(fixture);
   const std::size_t from = fixture.cloud.asked.size();
   delete_offline(fixture);
   EXPECT_EQ(registry.registered, std::vector<std::string>{registration});
@@ -201,8 +204,7 @@ TEST(DeletedNode, WhileConnectedIsNotRegistered) {
   Registry registry;
   registry.serve(fixture);
   prepare(fixture);
-  EXPECT_EQ(fixture.ask(from_kubelet(http::Method::post, nodes, registration)).status, 409);
-  registry.registered.clear();
+  registry.start_kubelet(fixture);
   fixture.cloud.remove(nodes, "edge1");
   EXPECT_EQ(run_with_garbage_collector(fixture, 10min), 1);
   EXPECT_EQ(fixture.state(), LinkState::connected);

@@ -68,6 +68,15 @@ http::Response status_answer(int code) {
   return json_response(code, sync::wire::status::generic(code).body());
 }
 
+// Answers the bad list with this status from now on.
+void refuse_bad_list(UplinkFixture& fixture, int status) {
+  fixture.servers[0]->special =
+      [status](const http::Request& request) -> std::optional<http::Response> {
+    if (!is_bad_list(request)) return std::nullopt;
+    return status_answer(status);
+  };
+}
+
 TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
   const BadList cases[] = {
       {"server error", status_answer(500), "failed"},
@@ -131,10 +140,7 @@ TEST(ScopeHealth, ARefusedListIsListedAgainOnceACallerIsGrantedIt) {
   UplinkFixture fixture;
   cache_two_lists(fixture);
   fixture.cut_link();
-  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
-    if (!is_bad_list(request)) return std::nullopt;
-    return status_answer(403);
-  };
+  refuse_bad_list(fixture, 403);
   fixture.restore_link();
   EXPECT_EQ(fixture.ask(bad_cached).status, 403) << "while connected, the cloud answers";
   fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
@@ -165,10 +171,7 @@ TEST(ScopeHealth, AMomentaryRefusalIsOverSoonWithoutACaller) {
 TEST(ScopeHealth, AListThatWasNeverGrantedIsListedAgainAfterHalfAnHour) {
   UplinkFixture fixture;
   ASSERT_TRUE(fixture.until(LinkState::connected));
-  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
-    if (!is_bad_list(request)) return std::nullopt;
-    return status_answer(403);
-  };
+  refuse_bad_list(fixture, 403);
   EXPECT_NE(fixture.ask(bad_cached).status, 200);
   fixture.time.run(1s);
   fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
@@ -214,10 +217,7 @@ TEST(ScopeHealth, ABadListRecoversByItselfWhileConnected) {
   UplinkFixture fixture;
   cache_two_lists(fixture);
   fixture.cut_link();
-  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
-    if (!is_bad_list(request)) return std::nullopt;
-    return status_answer(500);
-  };
+  refuse_bad_list(fixture, 500);
   fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected));
   fixture.time.run(1min);
@@ -231,10 +231,7 @@ TEST(ScopeHealth, ABadListRecoversByItselfWhileConnected) {
 TEST(ScopeHealth, WhatWasNeverCompleteIsAskedForInTheCloudAndElseUnavailable) {
   UplinkFixture fixture;
   ASSERT_TRUE(fixture.until(LinkState::connected));
-  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
-    if (!is_bad_list(request)) return std::nullopt;
-    return status_answer(403);
-  };
+  refuse_bad_list(fixture, 403);
   EXPECT_NE(fixture.ask(bad_cached).status, 200);
   const std::size_t from = fixture.cloud.asked.size();
   EXPECT_EQ(fixture.ask(bad_cached).status, 403) << "the cloud answers";

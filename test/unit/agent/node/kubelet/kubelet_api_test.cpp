@@ -15,6 +15,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// The kubelet's API of a node that has no pods. It accepts certificates of `authority`.
+struct NodeWithoutPods {
+  NodeWithoutPods(boost::asio::io_context& context, const holdfast::test::Authority& authority)
+      : runtime(containers, loop::clock_of(context.get_executor())),
+        api(KubeletApi::open(context.get_executor(), {.node_name = "n",
+                                                      .listen = {"127.0.0.1", 0},
+                                                      .client_ca_pem = authority.certificate_pem()})
+                .value()) {
+    api->start({.pod = [](auto, auto) { return nullptr; }, .runtime = runtime});
+  }
+
+  test::FakeContainers containers;
+  const test::FakeRuntime runtime;
+  std::unique_ptr<KubeletApi> api;
+};
+
 // What a caller with this certificate gets: the status, or "refused" during the handshake.
 asio::awaitable<std::string> ask_as(std::uint16_t port, tls::Identity identity,
                                     std::string target) {
@@ -30,14 +46,7 @@ TEST(KubeletApi, OnlyTheApiServerGetsIn) {
   holdfast::test::run([](boost::asio::io_context& context) -> asio::awaitable<void> {
     const holdfast::test::Authority authority("kubelet clients");
     const holdfast::test::Authority other("cluster");
-    test::FakeContainers containers;
-    const test::FakeRuntime runtime(containers, loop::clock_of(context.get_executor()));
-    auto api =
-        KubeletApi::open(context.get_executor(), {.node_name = "n",
-                                                  .listen = {"127.0.0.1", 0},
-                                                  .client_ca_pem = authority.certificate_pem()})
-            .value();
-    api->start({.pod = [](auto, auto) { return nullptr; }, .runtime = runtime});
+    NodeWithoutPods node(context, authority);
     const std::string log = "/containerLogs/ns/p/c";
     const tls::Identity server = authority.sign({.common_name = std::string(api_server_name)});
     const struct {
@@ -68,10 +77,10 @@ TEST(KubeletApi, OnlyTheApiServerGetsIn) {
          "422 limitBytes: Invalid value: 0: must be greater than 0"},
     };
     for (const auto& row : rows) {
-      const std::string seen = co_await ask_as(api->port(), row.identity, row.target);
+      const std::string seen = co_await ask_as(node.api->port(), row.identity, row.target);
       EXPECT_EQ(seen, row.seen) << row.who;
     }
-    co_await api->stop(loop::clock_of(context.get_executor()).mono() + 1s);
+    co_await node.api->stop(loop::clock_of(context.get_executor()).mono() + 1s);
   });
 }
 
@@ -96,17 +105,10 @@ TEST(KubeletApi, TheApiServerMayHaveManyConnections) {
   time.network().set_caller({.uid = 4711});
   holdfast::test::run(time, [](boost::asio::io_context& context) -> asio::awaitable<void> {
     const holdfast::test::Authority authority("kubelet clients");
-    test::FakeContainers containers;
-    const test::FakeRuntime runtime(containers, loop::clock_of(context.get_executor()));
-    auto api =
-        KubeletApi::open(context.get_executor(), {.node_name = "n",
-                                                  .listen = {"127.0.0.1", 0},
-                                                  .client_ca_pem = authority.certificate_pem()})
-            .value();
-    api->start({.pod = [](auto, auto) { return nullptr; }, .runtime = runtime});
+    NodeWithoutPods node(context, authority);
     const tls::Identity server = authority.sign({.common_name = std::string(api_server_name)});
-    EXPECT_EQ(co_await answered_at_once(api->port(), server, 30), 30);
-    co_await api->stop(loop::clock_of(context.get_executor()).mono() + 1s);
+    EXPECT_EQ(co_await answered_at_once(node.api->port(), server, 30), 30);
+    co_await node.api->stop(loop::clock_of(context.get_executor()).mono() + 1s);
   });
 }
 
