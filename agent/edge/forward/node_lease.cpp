@@ -24,20 +24,31 @@ ApiRequest whole(std::string target, const sync::Lease& lease) {
           .body = sync::wire::encode_bytes(lease)};
 }
 
-// The cheapest renewal, because it is sent every ten seconds, maybe over a metered link: it patches
-// the time only, fails if somebody else has written the lease, and asks for an answer with the
-// metadata only.
-ApiRequest time_patch(std::string target, const sync::Lease& lease) {
-  const sync::json::object body = {
-      {"metadata", sync::json::object{{"resourceVersion", lease.metadata.resource_version}}},
-      {"spec", sync::json::object{
-                   {"renewTime", format_rfc3339(*lease.spec.renew_time, TimeDigits::micros)}}}};
+ApiRequest time_patch(std::string target, const sync::Lease& lease, sync::json::object body) {
+  body["spec"] =
+      sync::json::object{{"renewTime", format_rfc3339(*lease.spec.renew_time, TimeDigits::micros)}};
   return {.method = http::Method::patch,
           .target = std::move(target),
           .body = sync::wire::serialize(body),
           .content_type = "application/merge-patch+json",
-          .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
           .repeatable = true};
+}
+
+// The cheapest renewal, because it is sent every ten seconds, maybe over a metered link: it patches
+// the time only, fails if somebody else has written the lease, and asks for an answer with the
+// metadata only.
+ApiRequest cheap_patch(std::string target, const sync::Lease& lease) {
+  ApiRequest patch = time_patch(
+      std::move(target), lease,
+      {{"metadata", sync::json::object{{"resourceVersion", lease.metadata.resource_version}}}});
+  patch.accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+  return patch;
+}
+
+// The renewal after a write without an answer, which may have changed the version: it is tied to
+// none, and the answer shows the whole lease.
+ApiRequest unconditional_patch(std::string target, const sync::Lease& lease) {
+  return time_patch(std::move(target), lease, {});
 }
 
 }  // namespace
@@ -134,10 +145,15 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink) {
     sync::Lease wanted = lease_;
     refresh(wanted);
     const bool only_time = same_but_time(lease_, wanted);
-    ApiRequest write = only_time ? time_patch(path, wanted) : whole(path, wanted);
+    const bool unanswered = unanswered_ && only_time;
+    ApiRequest write = whole(path, wanted);
+    if (only_time) write = cheap_patch(path, wanted);
+    if (unanswered) write = unconditional_patch(path, wanted);
     auto answer = co_await uplink.heartbeat(std::move(write));
     const bool stale = !answer && (answer.error().code == Errc::conflict ||
                                    answer.error().code == Errc::not_found);
+    unanswered_ = !answer && !stale;
+    if (!stale && unanswered) co_return adopt(std::move(answer));
     if (!stale && only_time) co_return adopt_version(std::move(wanted), std::move(answer));
     if (!stale) co_return adopt(std::move(answer));
     lease_.metadata.resource_version.clear();

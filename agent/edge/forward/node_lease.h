@@ -83,6 +83,7 @@ class NodeLease {
   std::string node_uid_;
   std::string corrected_for_;  // the Node as whose lease it was last written
   sync::Lease lease_;  // the API server's last known state; without a resourceVersion: unknown
+  bool unanswered_ = false;  // the last write got no answer: it may have changed the version
   sync::objects::Version newest_ = 0;  // the version that the API server had last; 0: unknown
   std::optional<Setback> setback_;
   WallTime last_renewal_;

@@ -2,6 +2,7 @@
 
 #include "platform/check.h"
 #include "platform/text.h"
+#include "sync/objects/patch/patch.h"
 #include "sync/objects/protobuf.h"
 #include "sync/wire/encoding.h"
 #include "sync/wire/object_header.h"
@@ -221,8 +222,17 @@ asio::awaitable<http::Response> FakeUpstream::answer(const http::Request& reques
 
 http::Response FakeUpstream::lease(const http::Request& request) {
   if (request.method == http::Method::get) return {.status = 404};
-  auto body = sync::wire::with_resource_version(request.body, std::to_string(++renewals));
+  std::string written = request.body;
+  if (request.method == http::Method::patch) {
+    if (lease_.empty()) return {.status = 404};
+    auto known = sync::wire::parse_json(lease_).value();
+    written = sync::wire::serialize(sync::objects::apply_patch(sync::objects::PatchType::merge,
+                                                               "Lease", std::move(known), written)
+                                        .value());
+  }
+  auto body = sync::wire::with_resource_version(written, std::to_string(++renewals));
   CHECK(body);
+  lease_ = *body;
   return {.status = request.method == http::Method::post ? 201 : 200,
           .headers = {{"Content-Type", "application/json"}},
           .body = *std::move(body)};

@@ -66,6 +66,7 @@ class FakeUpstream {
   void note_csi_node(const Exchange& exchange);
 
   asio::any_io_executor executor_;
+  std::string lease_;  // the agent's lease as JSON; empty: there is none
   const Recording& recording_;
   std::unique_ptr<http::Server> server_;
   net::ReservedAddress address_;

@@ -240,6 +240,11 @@ http::Response FakeCloud::lease(const http::Request& request) {
                           : ok(lease_);
   }
   std::string written = request.body;
+  const auto expected = sync::wire::text_at(written, {"metadata", "resourceVersion"}).value();
+  if (expected.value_or("") != "" && !lease_.empty() &&
+      *expected != sync::wire::read_header(lease_).value().resource_version) {
+    return to_response(sync::wire::status::generic(409));
+  }
   if (request.method == http::Method::patch) {
     if (lease_.empty()) return to_response(sync::wire::status::not_found({"", "leases"}, "x"));
     auto known = sync::wire::parse_json(lease_).value();
