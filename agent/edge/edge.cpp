@@ -289,7 +289,7 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
   co_await rejoin_->join();
   reflectors_->cancel();
   co_await reflectors_->join();
-  if (auto flushed = scopes_->flush(); !flushed) {
+  if (auto flushed = scopes_->flush_versions(); !flushed) {
     log_error("cache write failed", {{"error", flushed.error()}});
   }
 }

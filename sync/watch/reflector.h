@@ -42,7 +42,9 @@ struct ReflectorConfig {
   Duration short_watch = std::chrono::seconds(1);
   std::size_t list_bytes = 256UL << 20;  // limit for all pages of a list together
   std::size_t list_items = 10'000'000;   // limit for all pages of a list together, in objects
-  // TakePage and EndList instead of Replace; every list is asked for in pages.
+  // Asks for every list in pages, also after a watch whose version is gone.
+  bool in_pages = false;
+  // TakePage and EndList instead of Replace; implies `in_pages`.
   bool by_page = false;
   pacing::BackoffConfig backoff = {};
   // Used instead of `backoff` after a failed list, and after a failed watch that must be followed

@@ -69,9 +69,10 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   [[nodiscard]] bool derived() const { return derived_; }
   void set_derived(bool derived) { derived_ = derived; }
 
-  // When the last complete list arrived; MonoTime::min(): not in this run.
-  [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
-  void set_listed_at(MonoTime time) { listed_at_ = time; }
+  // When the last complete list arrived, or the API server granted the watch that continues at the
+  // scope's version; MonoTime::min(): not in this run.
+  [[nodiscard]] MonoTime refreshed_at() const { return refreshed_at_; }
+  void set_refreshed_at(MonoTime time) { refreshed_at_ = time; }
 
   // When the list under way began; nothing: none is under way.
   [[nodiscard]] std::optional<MonoTime> listing_since() const { return listing_since_; }
@@ -82,6 +83,11 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
     if (is_complete && listing_since_) current_as_of_ = *listing_since_;
     listing_since_.reset();
   }
+
+  // Whether its objects may belong to data that the API server does not have any more. Until its
+  // next complete list its watch does not continue at its version.
+  [[nodiscard]] bool is_outdated() const { return is_outdated_; }
+  void set_outdated(bool outdated) { is_outdated_ = outdated; }
 
   // Whether the scope can be refreshed. Only ScopeReflectors changes it.
   [[nodiscard]] const ScopeHealth& health() const { return health_; }
@@ -143,7 +149,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   sync::watch::WatchCache cache_;
   loop::Event changed_;
   FetchMode fetch_mode_ = FetchMode::list_watch;
-  MonoTime listed_at_ = MonoTime::min();
+  MonoTime refreshed_at_ = MonoTime::min();
   std::optional<MonoTime> listing_since_;
   MonoTime current_as_of_ = MonoTime::min();
   ScopeHealth health_;
@@ -153,6 +159,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   int watches_ = 0;
   bool has_other_requesters_ = false;
   bool optional_ = false;
+  bool is_outdated_ = false;
   bool derived_ = false;
   bool detached_ = false;
   bool held_ = false;

@@ -81,8 +81,8 @@ sync::autonomy::NeededObjects PodNeeds::read_pods() {
   for (const auto& [key, scope] : scopes_.all()) {
     if (!is_of_node(*scope, "pods") || !key.group.empty()) continue;
     if (scope->refused() || !scope->cache().complete()) continue;
-    // Only a list of this run counts: the last run's may be as old as the outage.
-    const bool current = scope->listed_at() != MonoTime::min();
+    // The state of the last run may be as old as the outage.
+    const bool current = scope->refreshed_at() != MonoTime::min();
     known_ = known_ || (current && holds_all_pods(*scope));
     encoding_ = key.encoding;
     for (const auto& [name, object] : scope->cache().objects()) {
@@ -144,8 +144,8 @@ std::vector<ScopePtr> PodNeeds::scopes_of(const sync::autonomy::NeededObject& ob
 void PodNeeds::get(const sync::autonomy::NeededObject& object) {
   const std::vector<ScopePtr> known = scopes_of(object);
   for (const ScopePtr& scope : known) {
-    const bool fresh = scope->listed_at() != MonoTime::min() &&
-                       clock_.mono() - scope->listed_at() < pod_needs_limits.fresh;
+    const bool fresh = scope->refreshed_at() != MonoTime::min() &&
+                       clock_.mono() - scope->refreshed_at() < pod_needs_limits.fresh;
     if (!fresh) reflectors_.list_again({scope});
   }
   const bool storage =

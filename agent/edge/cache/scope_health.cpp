@@ -59,8 +59,8 @@ sync::json::object health_json(const LocalScope& scope, MonoTime now) {
     described["reason"] = health.reason();
     described["for_seconds"] = seconds(now - health.since());
   }
-  if (scope.listed_at() != MonoTime::min()) {
-    described["listed_seconds_ago"] = seconds(now - scope.listed_at());
+  if (scope.refreshed_at() != MonoTime::min()) {
+    described["refreshed_seconds_ago"] = seconds(now - scope.refreshed_at());
   }
   return described;
 }

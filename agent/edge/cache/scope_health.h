@@ -78,8 +78,9 @@ class ScopeHealth {
   MonoTime failed_at_ = MonoTime::min();
 };
 
-// For the admin pages: {"state":"refused","reason":...,"for_seconds":...,"listed_seconds_ago":...}.
-// The last is the age of the last complete list of this run.
+// For the admin pages:
+// {"state":"refused","reason":...,"for_seconds":...,"refreshed_seconds_ago":...}. The last is the
+// age of the last complete list, or of the watch that continued, in this run.
 [[nodiscard]] sync::json::object health_json(const LocalScope& scope, MonoTime now);
 // The unhealthy scopes, at most 20: the same objects with "path" and "field_selector".
 [[nodiscard]] sync::json::array unhealthy_json(const Scopes& scopes, MonoTime now);

@@ -93,6 +93,14 @@ void ScopeReflectors::set_credentials(const std::string& owner, std::string auth
   uplink_.changed().notify_all();
 }
 
+void ScopeReflectors::begin_turns(sync::objects::Version shown) {
+  resumption_.begin(shown);
+  // The versions of what other callers ask for may be counted by another server.
+  for (const auto& [key, scope] : scopes_.all()) {
+    if (key.owner == node_owner) resumption_.note(scope->cache());
+  }
+}
+
 void ScopeReflectors::admit(int turn) {
   admitted_ = turn;
   uplink_.changed().notify_all();
@@ -132,7 +140,9 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
     if (!asked_for) scope->set_fetch_mode(scope->default_fetch_mode());
     const auto online = std::make_shared<loop::Tasks>(executor_);
     online_[scope->number()] = online;
-    online->spawn("feed", reflect_while_online(scope, since));
+    std::string resume_from;
+    if (!asked_for) resume_from = resume_version(*scope);
+    online->spawn("feed", reflect_while_online(scope, since, std::move(resume_from)));
     while (may_fetch(*scope) && !restart_.contains(scope->number())) {
       co_await uplink_.changed().wait();
     }
@@ -145,7 +155,17 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
   renewed_.erase(scope->number());
 }
 
-asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scope, MonoTime since) {
+// A derived scope was never received. One that was refused or is too large would be so again, but
+// one whose list only took too long is served well by a watch.
+std::string ScopeReflectors::resume_version(const LocalScope& scope) const {
+  const ScopeFault fault = scope.health().fault();
+  const bool readable = fault == ScopeFault::none || fault == ScopeFault::timeout;
+  if (scope.derived() || scope.is_outdated() || !readable) return "";
+  return resumption_.resume_from(scope.cache());
+}
+
+asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scope, MonoTime since,
+                                                            std::string resume_from) {
   const auto credentials = authorizations_.find(scope->key().owner);
   std::string authorization;
   if (credentials != authorizations_.end()) authorization = credentials->second;
@@ -155,12 +175,14 @@ asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scop
   ListWatchTarget target{.path = scope->path(),
                          .label_selector = scope->key().label_selector,
                          .field_selector = scope->key().field_selector,
+                         .resume_from = std::move(resume_from),
                          .ask_protobuf = scope->key().encoding ==
                                          sync::wire::to_string(sync::wire::Encoding::protobuf),
                          .frames = {.document_bytes = receive_limits.event},
                          .reflector = {.first_list_version = "",
                                        .list_bytes = scopes_.limits().scope_bytes,
                                        .list_items = scopes_.limits().scope_objects,
+                                       .in_pages = true,
                                        .list_backoff = scope_retry.backoff,
                                        .refused_pause = scope_retry.refused_pause,
                                        .granted = scope->cache().complete()}};
@@ -247,6 +269,15 @@ void ScopeReflectors::list_again(const std::vector<ScopePtr>& scopes) {
   uplink_.changed().notify_all();
 }
 
+void ScopeReflectors::list_all_again() {
+  std::vector<ScopePtr> all;
+  for (const auto& [key, scope] : scopes_.all()) {
+    scope->set_outdated(true);
+    all.push_back(scope);
+  }
+  list_again(all);
+}
+
 void ScopeReflectors::list_granted(const ScopePtr& scope) {
   const ScopeHealth& health = scope->health();
   const bool only_watch = health.is_refused() && health.part() == ScopeHealth::Part::watch;
@@ -278,14 +309,21 @@ void ScopeReflectors::note_list_begins(LocalScope& scope) {
   scope.begin_list(clock_.mono());
 }
 
-static bool was_listed(const LocalScope& scope, MonoTime since) {
-  return scope.is_detached() || scope.listed_at() >= since || scope.health().failed_at() >= since;
+void ScopeReflectors::note_watch(LocalScope& scope) {
+  scope.set_refreshed_at(clock_.mono());
+  note_success(scope, ScopeHealth::Part::list);
+  scope.changed().notify_all();
 }
 
-asio::awaitable<bool> ScopeReflectors::wait_until_listed(std::vector<ScopePtr> scopes,
-                                                         MonoTime since, MonoTime deadline) {
+static bool was_refreshed(const LocalScope& scope, MonoTime since) {
+  return scope.is_detached() || scope.refreshed_at() >= since ||
+         scope.health().failed_at() >= since;
+}
+
+asio::awaitable<bool> ScopeReflectors::wait_until_refreshed(std::vector<ScopePtr> scopes,
+                                                            MonoTime since, MonoTime deadline) {
   for (const ScopePtr& scope : scopes) {
-    while (!was_listed(*scope, since)) {
+    while (!was_refreshed(*scope, since)) {
       const bool changed = co_await scope->changed().wait_until(deadline);
       if (!changed) co_return false;
     }
@@ -295,11 +333,11 @@ asio::awaitable<bool> ScopeReflectors::wait_until_listed(std::vector<ScopePtr> s
 
 void ScopeReflectors::give_up_waiting(const std::vector<ScopePtr>& scopes, MonoTime since) {
   for (const ScopePtr& scope : scopes) {
-    if (was_listed(*scope, since)) continue;
+    if (was_refreshed(*scope, since)) continue;
     const auto waited = clock_.mono() - since;
-    note_failure(
-        *scope, ScopeHealth::Part::list,
-        {.code = Errc::timeout, .what = "no complete list within " + format_duration(waited)});
+    note_failure(*scope, ScopeHealth::Part::list,
+                 {.code = Errc::timeout,
+                  .what = "neither listed nor watched within " + format_duration(waited)});
   }
 }
 

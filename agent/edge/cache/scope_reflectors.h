@@ -2,8 +2,9 @@
 // the API server lets a caller only get by name, by a GET after each outage and whenever a client
 // requests the object.
 //
-// This stops when the link goes offline. During a rejoin it starts again, with a list, when the
-// scope's turn comes: node, pods, configmaps and secrets, services, the rest.
+// This stops when the link goes offline. During a rejoin it starts again when the scope's turn
+// comes: node, pods, configmaps and secrets, services, the rest. A watch continues where it was if
+// sync::watch::Resumption allows it; otherwise the scope is listed.
 //
 // Threading: the loop's thread only.
 
@@ -21,10 +22,11 @@
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/forward/uplink.h"
 #include "platform/loop/tasks.h"
+#include "sync/watch/resume.h"
 
 namespace holdfast::agent {
 
-// The turns of a rejoin, 0 to turns - 1, in which scopes are listed again.
+// The turns of a rejoin, 0 to turns - 1, in which scopes are brought up to date.
 inline constexpr int turns = 5;
 [[nodiscard]] int turn_of(const store::ScopeKey& key);
 
@@ -50,6 +52,9 @@ class ScopeReflectors final : public ListWatchSource {
   // answered them with 401.
   void set_credentials(const std::string& owner, std::string authorization);
 
+  // A rejoin is about to admit scopes. `shown` is the newest resourceVersion that the API server
+  // has shown since the outage; 0: none, so that all scopes are listed.
+  void begin_turns(sync::objects::Version shown);
   // While rejoining: lets the scopes of all turns up to `turn` list and watch; -1: none.
   void admit(int turn);
   // The scopes of a turn whose credentials are known.
@@ -58,6 +63,8 @@ class ScopeReflectors final : public ListWatchSource {
   [[nodiscard]] std::vector<ScopePtr> with_local_versions() const;
   // Restarts the list-watches of these scopes with a list, or gets their objects again.
   void list_again(const std::vector<ScopePtr>& scopes);
+  // The API server's data was replaced: lists all scopes again, now or when the link allows it.
+  void list_all_again();
   // The API server has granted a client the list of a scope that it refused before. Lists the scope
   // again, but not if only its watch was refused, which happened less than a minute ago: a client
   // that lists often would else cause a list and a watch each time.
@@ -75,12 +82,12 @@ class ScopeReflectors final : public ListWatchSource {
   // Takes over a 404 answer to a GET of the scope's one object. Ignored if the kind of the scope is
   // not known.
   void store_absence(ScopePtr scope);
-  // Waits until each of these scopes was listed after `since` or became unhealthy: a scope that
+  // Waits until each of these scopes was refreshed after `since` or became unhealthy: a scope that
   // cannot be fetched must not delay the others. Returns false at `deadline`.
-  asio::awaitable<bool> wait_until_listed(std::vector<ScopePtr> scopes, MonoTime since,
-                                          MonoTime deadline);
-  // Marks those scopes unhealthy for which wait_until_listed() would still wait; a complete list
-  // makes them healthy again.
+  asio::awaitable<bool> wait_until_refreshed(std::vector<ScopePtr> scopes, MonoTime since,
+                                             MonoTime deadline);
+  // Marks those scopes unhealthy for which wait_until_refreshed() would still wait; a complete
+  // list, or a watch that continues, makes them healthy again.
   void give_up_waiting(const std::vector<ScopePtr>& scopes, MonoTime since);
 
   // Called whenever a scope becomes healthy or unhealthy, or its fault changes.
@@ -95,8 +102,10 @@ class ScopeReflectors final : public ListWatchSource {
   // Implements ListWatchSource: sends through the uplink.
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override;
 
-  // Called by the list-watch of a scope: a list begins; a list or watch failed or worked.
+  // Called by the list-watch of a scope: a list begins; a watch was granted; a list or watch failed
+  // or worked.
   void note_list_begins(LocalScope& scope);
+  void note_watch(LocalScope& scope);
   void note_failure(LocalScope& scope, ScopeHealth::Part part, const sync::watch::Failure& failure);
   void note_success(LocalScope& scope, ScopeHealth::Part part);
 
@@ -109,13 +118,17 @@ class ScopeReflectors final : public ListWatchSource {
   // Forgets the credentials that the API server has answered with 401.
   void forget_rejected();
   asio::awaitable<void> run_reflector(ScopePtr scope);
-  [[nodiscard]] asio::awaitable<void> reflect_while_online(const ScopePtr& scope, MonoTime since);
+  // `resume_from`: see ListWatchTarget.
+  [[nodiscard]] asio::awaitable<void> reflect_while_online(const ScopePtr& scope, MonoTime since,
+                                                           std::string resume_from);
   asio::awaitable<void> refresh_by_get(ScopePtr scope, std::string authorization, MonoTime since);
   // Sends one GET. Returns nothing if it was answered with the object or 404; otherwise the
   // failure, to be retried.
   asio::awaitable<std::optional<sync::watch::Failure>> get_object(ScopePtr scope,
                                                                   std::string authorization);
   [[nodiscard]] bool may_fetch(const LocalScope& scope) const;
+  // Where the scope's watch continues when it is fed again; "": it is listed.
+  [[nodiscard]] std::string resume_version(const LocalScope& scope) const;
   [[nodiscard]] bool has_credentials(const LocalScope& scope) const;
 
   asio::any_io_executor executor_;
@@ -124,6 +137,7 @@ class ScopeReflectors final : public ListWatchSource {
   const Clock& clock_;
   Random& random_;
   int admitted_ = -1;
+  sync::watch::Resumption resumption_;
   std::set<ScopeNumber> restart_;  // to be listed, or got, again
   std::set<ScopeNumber> renewed_;  // listed again for make_current(); the list has not begun yet
   BytePool receive_pool_;

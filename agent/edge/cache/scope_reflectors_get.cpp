@@ -52,7 +52,7 @@ asio::awaitable<void> ScopeReflectors::refresh_by_get(ScopePtr scope, std::strin
                                                       MonoTime since) {
   sync::pacing::Backoff backoff(scope_retry.backoff);
   // A client's request may have fetched it meanwhile.
-  while (scope->listed_at() == MonoTime::min() || scope->listed_at() < since) {
+  while (scope->refreshed_at() == MonoTime::min() || scope->refreshed_at() < since) {
     const std::optional<sync::watch::Failure> failure = co_await get_object(scope, authorization);
     if (!failure) break;
     note_failure(*scope, ScopeHealth::Part::list, *failure);

@@ -88,6 +88,7 @@ void ScopeSink::watch_failed(const sync::watch::Failure& failure) {
 }
 
 void ScopeSink::watch_opened() {
+  reflectors_.note_watch(*scope_);
   // Opening ends a refusal. An unreadable watch must first deliver a readable event.
   if (scope_->refused()) reflectors_.note_success(*scope_, Part::watch);
 }

@@ -227,7 +227,8 @@ Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objec
   scope.set_derived(false);
   const bool new_kind = scope.cache().kind() != kind;
   const auto changes = scope.cache().replace(std::move(objects), version, kind);
-  scope.set_listed_at(clock_.mono());
+  scope.set_refreshed_at(clock_.mono());
+  scope.set_outdated(false);
   if (new_kind) {
     const store::Answer answer{.status = 200, .bytes = kind_text(kind)};
     if (auto put = put_answer(scope.key().owner, kind_key(scope.key()), answer); !put) {

@@ -9,8 +9,6 @@
 // written if no object written with it has the same version, as after a deletion.
 //
 // Threading: the loop's thread only.
-//
-// Threading: the loop's thread only.
 
 #pragma once
 
@@ -104,6 +102,9 @@ class Scopes {
   // one of the changes must be. Then notifies the watches of held scopes. Errors: the disk's;
   // changes that could not be written stay unwritten.
   [[nodiscard]] Status flush();
+  // As flush(), but also writes how far each scope has come without changes of its objects, so that
+  // its watch continues there after a restart.
+  [[nodiscard]] Status flush_versions();
 
   [[nodiscard]] const CacheLimits& limits() const { return limits_; }
   // Bytes of all scopes in memory, as counted for CacheLimits::memory_bytes.

@@ -55,6 +55,16 @@ Status Scopes::flush() {
   return first;
 }
 
+Status Scopes::flush_versions() {
+  for (const auto& [key, scope] : scopes_) {
+    const bool is_stored = scope->row() && scope->cache().complete() && !scope->derived();
+    if (is_stored && scope->row_version().version != scope->cache().version()) {
+      (void)unwritten_of(*scope);
+    }
+  }
+  return flush();
+}
+
 store::Durability Scopes::durability() const {
   const bool full = std::any_of(unwritten_.begin(), unwritten_.end(),
                                 [](const auto& each) { return each.second.durable; });

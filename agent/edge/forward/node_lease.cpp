@@ -111,6 +111,7 @@ void NodeLease::note_version(std::string_view text) {
   if (!version || *version == 0) return;
   if (*version < newest_) setback_ = {newest_, *version};
   newest_ = *version;
+  shown_ = *version;
 }
 
 Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer) {
@@ -137,6 +138,7 @@ asio::awaitable<Status> NodeLease::look(Uplink& uplink) {
 }
 
 asio::awaitable<Status> NodeLease::renew(Uplink& uplink) {
+  shown_ = 0;
   if (kubelet_.is_inactive(clock_.mono())) co_return co_await look(uplink);
   const std::string path = target();
   // If the lease is known and nobody else has changed it, one write is enough. Otherwise it is read

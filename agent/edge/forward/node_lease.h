@@ -60,6 +60,9 @@ class NodeLease {
   // The setback since the last call, if there was one.
   [[nodiscard]] std::optional<Setback> take_setback() { return std::exchange(setback_, {}); }
 
+  // The version that the lease had in the last answer of the last renew(); 0: there was none.
+  [[nodiscard]] sync::objects::Version shown() const { return shown_; }
+
   // The uid of the Node that the API server has now. "": not known.
   void set_node_uid(std::string uid) { node_uid_ = std::move(uid); }
 
@@ -85,6 +88,7 @@ class NodeLease {
   sync::Lease lease_;  // the API server's last known state; without a resourceVersion: unknown
   bool unanswered_ = false;  // the last write got no answer: it may have changed the version
   sync::objects::Version newest_ = 0;  // the version that the API server had last; 0: unknown
+  sync::objects::Version shown_ = 0;
   std::optional<Setback> setback_;
   WallTime last_renewal_;
 };

@@ -86,20 +86,19 @@ void Rejoin::note_lease(const Status& renewed) {
 
 void Rejoin::look_for_setback() {
   const auto setback = lease_.take_setback();
-  if (!setback) return;
+  if (setback) note_setback(*setback);
+}
+
+void Rejoin::note_setback(const NodeLease::Setback& setback) {
   log_warn(
       "the API server's versions went back: its data was replaced by older data; all lists are "
       "read again",
-      {{"from", setback->from}, {"to", setback->to}});
+      {{"from", setback.from}, {"to", setback.to}});
   offline_store_.record("cloud", "nodes/" + options_.node_name,
-                        "the API server's versions went back from " +
-                            std::to_string(setback->from) + " to " + std::to_string(setback->to) +
+                        "the API server's versions went back from " + std::to_string(setback.from) +
+                            " to " + std::to_string(setback.to) +
                             ": its data was replaced by older data; all lists are read again");
-  // A rejoin lists them anyway.
-  if (uplink_.link().state() != sync::autonomy::LinkState::connected) return;
-  std::vector<ScopePtr> all;
-  for (const auto& [key, scope] : scopes_.all()) all.push_back(scope);
-  reflectors_.list_again(all);
+  reflectors_.list_all_again();
 }
 
 asio::awaitable<void> Rejoin::probe_servers() {
@@ -145,6 +144,7 @@ asio::awaitable<void> Rejoin::join() {
 }
 
 asio::awaitable<Status> Rejoin::run_stages() {
+  shown_ = lease_.shown();
   // Full jitter, because all nodes of a site return at the same time. A node that starts for the
   // first time does not wait: it has nothing to list, and its kubelet waits to register.
   const auto& all = scopes_.all();
@@ -156,11 +156,11 @@ asio::awaitable<Status> Rejoin::run_stages() {
   writes_postponed_ = false;
   Status done = co_await check_node();
   if (done) done = co_await send_writes();
-  if (done) done = co_await list_by_priority();
+  if (done) done = co_await refresh_by_priority();
   // Most of what was accepted meanwhile is sent while the lease is still renewed.
   if (done) done = co_await catch_up();
-  // If lists were not answered in time, the link itself may be the cause.
-  if (done && missed_lists_) done = co_await check_node();
+  // If scopes were not refreshed in time, the link itself may be the cause.
+  if (done && missed_scopes_) done = co_await check_node();
   co_return done;
 }
 
@@ -214,8 +214,17 @@ asio::awaitable<void> Rejoin::check_node_when_due() {
   }
 }
 
+void Rejoin::note_node_version(sync::objects::Version before, std::string_view text) {
+  const sync::objects::Version version = sync::objects::parse_version(text).value_or(0);
+  shown_ = std::max(shown_, version);
+  const bool comparable = version != 0 && !sync::objects::is_local(before);
+  if (comparable && version < before) note_setback({before, version});
+}
+
 asio::awaitable<Status> Rejoin::check_node() {
   ApiRequest request{.target = "/api/v1/nodes/" + percent_encode(options_.node_name)};
+  const CachedNode cached = cached_node();
+  const sync::objects::Version before = cached.object != nullptr ? cached.object->version : 0;
   const auto node = co_await uplink_.send(std::move(request), false, rejoin_limits.request);
   if (!node) co_return fail("node", node.error());
   const std::string subject = "nodes/" + options_.node_name;
@@ -256,12 +265,15 @@ asio::awaitable<Status> Rejoin::check_node() {
         {{"node", options_.node_name}, {"uid", header->uid}, {"known_uid", known.object->uid}});
     offline_store_.record("node", subject,
                           "the cloud has another node with this name: uid " + header->uid);
+    // The cloud's other objects may be other ones, too.
+    reflectors_.list_all_again();
     // What the kubelet reported of the other node is not true of this one.
     about.subresource = "status";
     done = offline_store_.drop_superseded(about);
     if (!done) co_return done;
     about.subresource.clear();
   }
+  note_node_version(before, header->resource_version);
   lease_.set_node_uid(header->uid);
   co_return offline_store_.drop_superseded(about);
 }
@@ -285,24 +297,25 @@ bool Rejoin::was_delayed_since(MonoTime time) const {
   return uplink_.bytes().was_delayed_since(time);
 }
 
-// Waits until these scopes were listed, at most for `limit`, which starts again as long as our own
-// byte budget delays requests. Then marks the missing ones unhealthy.
+// Waits until these scopes were refreshed, at most for `limit`, which starts again as long as our
+// own byte budget delays requests. Then marks the missing ones unhealthy.
 asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime since,
                                        Duration limit) {
   for (;;) {
     const MonoTime from = clock_.mono();
-    const bool heard = co_await reflectors_.wait_until_listed(scopes, since, from + limit);
+    const bool heard = co_await reflectors_.wait_until_refreshed(scopes, since, from + limit);
     if (heard) co_return;
     if (was_delayed_since(from)) continue;
-    missed_lists_ = true;
+    missed_scopes_ = true;
     reflectors_.give_up_waiting(scopes, since);
     co_return;
   }
 }
 
-asio::awaitable<Status> Rejoin::list_by_priority() {
+asio::awaitable<Status> Rejoin::refresh_by_priority() {
   const MonoTime began = clock_.mono();
-  missed_lists_ = false;
+  missed_scopes_ = false;
+  reflectors_.begin_turns(shown_);
   for (int turn = 0; turn < turns; ++turn) {
     reflectors_.admit(turn);
     const Duration left = began + rejoin_limits.all_turns - clock_.mono();

@@ -2,11 +2,12 @@
 // outage (a rejoin).
 //
 // A rejoin begins when a probe is answered, and renews the lease while it runs. Its stages: check
-// that the node is still the same; send the outbox (see replay.h); list all scopes again, by turns;
-// repeat the last two for writes accepted meanwhile. When nothing is left, the link is connected. A
-// failure of the link ends the rejoin: the link is offline, and the next probe starts over. A write
-// that is refused for now waits by itself, also after the rejoin. A scope that cannot be listed
-// becomes unhealthy (see scope_health.h); the link, the outbox and other scopes do not wait for it.
+// that the node is still the same; send the outbox (see replay.h); bring all scopes up to date, by
+// turns; send what was accepted meanwhile, and list the scopes that show it, until nothing is left.
+// Then the link is connected. A failure of the link ends the rejoin: the link is offline, and the
+// next probe starts over. A write that is refused for now waits by itself, also after the rejoin. A
+// scope that can be neither listed nor watched becomes unhealthy (see scope_health.h); the link,
+// the outbox and other scopes do not wait for it.
 //
 // Threading: the loop's thread only.
 
@@ -33,8 +34,8 @@ struct RejoinLimits {
   // doubled each time.
   Duration node_pause_min = std::chrono::seconds(10);
   Duration node_pause_max = std::chrono::minutes(5);
-  Duration turn = std::chrono::seconds(5);        // to list the scopes of one turn
-  Duration all_turns = std::chrono::seconds(15);  // to list the scopes of all turns
+  Duration turn = std::chrono::seconds(5);        // to refresh the scopes of one turn
+  Duration all_turns = std::chrono::seconds(15);  // to refresh the scopes of all turns
   Duration turn_min = std::chrono::seconds(1);    // for one turn, even if `all_turns` has passed
   // The most changes of scopes' health that are journalled per interval. Each is a durable write.
   int records = 20;
@@ -63,9 +64,10 @@ class Rejoin {
   asio::awaitable<void> renew_lease();
   // Tells once that the API server refuses to renew the lease, and of the end of that.
   void note_lease(const Status& renewed);
-  // Lists all scopes again if the API server's data was replaced by older data: their watches would
-  // wait for versions that may never come, and show objects that are gone.
   void look_for_setback();
+  // The API server's data was replaced by older data. Lists all scopes again, now or in the rejoin:
+  // their watches would wait for versions that may never come, and show objects that are gone.
+  void note_setback(const NodeLease::Setback& setback);
   // The own Node in the cache, and the scope that holds it; null if it is not there.
   struct CachedNode {
     ScopePtr scope;
@@ -78,6 +80,9 @@ class Rejoin {
   // cloud has deleted the node, it is registered again.
   // If it cannot be read, or is not let register, that is not an error; it is tried again later.
   asio::awaitable<Status> check_node();
+  // Compares the version of the Node, as the API server has answered, with the one that was cached
+  // before it was asked: it goes back only if the API server's data does.
+  void note_node_version(sync::objects::Version before, std::string_view text);
   // Notes that the Node's state in the cloud is not known, or not as it should be.
   void check_node_later();
   // Tells once of a Node that cannot be read.
@@ -85,8 +90,8 @@ class Rejoin {
   // Sends the queued writes. If the server does not take some but answers for the Node, these are
   // left to replay_when_due(), so that one bad write does not keep the node offline.
   asio::awaitable<Status> send_writes();
-  // Lists all scopes again, turn by turn.
-  asio::awaitable<Status> list_by_priority();
+  // Brings all scopes up to date, turn by turn.
+  asio::awaitable<Status> refresh_by_priority();
   asio::awaitable<Status> catch_up();
   asio::awaitable<void> wait_for(std::vector<ScopePtr> scopes, MonoTime since, Duration limit);
   [[nodiscard]] bool was_delayed_since(MonoTime time) const;
@@ -111,8 +116,10 @@ class Rejoin {
   std::string known_node_;            // as it was last known, in JSON; "" if the cloud has it
   std::string node_problem_;          // why the Node could not be read, as it was told last
   std::string lease_problem_;         // the same for the lease
-  // The current rejoin had lists without an answer in time.
-  bool missed_lists_ = false;
+  // The newest version that the API server has shown in the current rejoin.
+  sync::objects::Version shown_ = 0;
+  // The current rejoin had scopes that were not refreshed in time.
+  bool missed_scopes_ = false;
   std::optional<MonoTime> records_since_;  // start of the interval that `records_` counts
   int records_ = 0;
 };

@@ -17,6 +17,7 @@
 #include "sync/autonomy/kubelet_health.h"
 #include "sync/autonomy/link.h"
 #include "sync/autonomy/path_time.h"
+#include "sync/watch/resume.h"
 
 namespace holdfast::agent::lab::sim {
 
@@ -92,6 +93,7 @@ class Edge final : public KubeletApi {
     Timer probe;
     Timer flush;
     Life rejoining;
+    sync::watch::Resumption resumption;
     // The lease as it was read or written last; nothing: it must be read first.
     std::optional<std::string> lease_version;
     WallTime last_renewal{};
@@ -129,8 +131,11 @@ class Edge final : public KubeletApi {
   void renew_meanwhile();
   void end_rejoin(bool done, const std::string& why);
   void check_node();
-  void list(ScopeOf of, Duration limit, Task then);
-  void await_list(ScopeOf of, MonoTime since, MonoTime deadline, Task then);
+  // Watches from `resume_from` on or, if that is "", lists; then waits until that has begun to
+  // work.
+  void refresh(ScopeOf of, std::string resume_from, Task then);
+  void await_refresh(ScopeOf of, MonoTime since, MonoTime deadline, Task then);
+  void refresh_in_turns();
   void catch_up();
   void drain(Stage then);
   void drain_next(const Life& life, Stage then);

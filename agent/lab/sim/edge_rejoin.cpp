@@ -28,7 +28,7 @@ std::string object_path(const OutboxEntry& entry) {
 
 }  // namespace
 
-// The stages of Rejoin in agent/edge/link: check the node, send the outbox, list the scopes by
+// The stages of Rejoin in agent/edge/link: check the node, send the outbox, refresh the scopes by
 // turns, and catch up with what was accepted meanwhile.
 void Edge::begin_rejoin() {
   process_->rejoining.end();
@@ -70,23 +70,33 @@ void Edge::check_node() {
     }
     drain([this](bool drained) {
       if (!drained) return end_rejoin(false, "outbox");
-      list(ScopeOf::node, turn_limit,
-           [this] { list(ScopeOf::pods, turn_limit, [this] { catch_up(); }); });
+      refresh_in_turns();
     });
   });
 }
 
-void Edge::list(ScopeOf of, Duration limit, Task then) {
-  scope(of).stop();
-  scope(of).start();
-  await_list(of, engine_.now(), engine_.now() + limit, std::move(then));
+void Edge::refresh_in_turns() {
+  auto& resumption = process_->resumption;
+  const auto shown = sync::objects::parse_version(process_->lease_version.value_or(""));
+  resumption.begin(shown.value_or(0));
+  for (const ScopeOf of : {ScopeOf::node, ScopeOf::pods}) resumption.note(scope(of).cache());
+  refresh(ScopeOf::node, resumption.resume_from(process_->node.cache()), [this] {
+    refresh(ScopeOf::pods, process_->resumption.resume_from(process_->pods.cache()),
+            [this] { catch_up(); });
+  });
 }
 
-void Edge::await_list(ScopeOf of, MonoTime since, MonoTime deadline, Task then) {
-  if (scope(of).listed_at() >= since || engine_.now() >= deadline) return then();
+void Edge::refresh(ScopeOf of, std::string resume_from, Task then) {
+  scope(of).stop();
+  scope(of).start(std::move(resume_from));
+  await_refresh(of, engine_.now(), engine_.now() + turn_limit, std::move(then));
+}
+
+void Edge::await_refresh(ScopeOf of, MonoTime since, MonoTime deadline, Task then) {
+  if (scope(of).refreshed_at() >= since || engine_.now() >= deadline) return then();
   engine_.after(look_again, process_->rejoining,
                 [this, of, since, deadline, then = std::move(then)]() mutable {
-                  await_list(of, since, deadline, std::move(then));
+                  await_refresh(of, since, deadline, std::move(then));
                 });
 }
 
@@ -96,7 +106,7 @@ void Edge::catch_up() {
     if (disk_.outbox.accepted() != accepted) return catch_up();
     for (const ScopeOf of : {ScopeOf::node, ScopeOf::pods}) {
       if (scope(of).cache().has_local_events()) {
-        return list(of, turn_limit, [this] { catch_up(); });
+        return refresh(of, "", [this] { catch_up(); });
       }
     }
     end_rejoin(true, "");

@@ -64,7 +64,7 @@ bool Scope::is_watching() const {
   return reflector_ && reflector_->state() == sync::watch::Reflector::State::watching;
 }
 
-void Scope::start() {
+void Scope::start(std::string resume_from) {
   if (reflector_) return;
   const Draw draw = of_ == ScopeOf::pods ? Draw::pods : Draw::node;
   client_.link().restart_random(draw);
@@ -73,7 +73,7 @@ void Scope::start() {
                                    .list_backoff = sync::pacing::BackoffConfig{},
                                    .refused_pause = std::chrono::seconds(10)},
       client_.link().random(draw));
-  feed(reflect::Started{});
+  feed(reflect::Started{std::move(resume_from)});
 }
 
 void Scope::stop() {
@@ -121,7 +121,7 @@ void Scope::perform(const reflect::OpenWatch& action) {
   CHECK(version);
   watch_ = client_.watch(
       life_, node_, of_, *version, std::chrono::seconds(action.timeout_seconds),
-      {.opened = [this] { feed(reflect::WatchOpened{}); },
+      {.opened = [this] { note_opened(); },
        .changed = [this](const Change& change) { take_event(change); },
        .bookmark =
            [this](std::uint64_t seen) {
@@ -139,6 +139,11 @@ void Scope::perform(const reflect::OpenWatch& action) {
     if (on_timeout_) on_timeout_();
     feed(reflect::WatchFailed{failure_of({.why = "deadline passed", .code = Errc::timeout})});
   });
+}
+
+void Scope::note_opened() {
+  refreshed_at_ = engine_.now();
+  feed(reflect::WatchOpened{});
 }
 
 void Scope::perform(const reflect::CloseWatch&) {
@@ -169,7 +174,7 @@ void Scope::perform(const reflect::Replace& action) {
   check_order(*version);
   (void)cache_.replace(std::move(objects), *version, scope_kind(of_));
   cache_.check_invariants();
-  listed_at_ = engine_.now();
+  refreshed_at_ = engine_.now();
   changed_();
 }
 

@@ -21,8 +21,8 @@ class Scope {
   Scope& operator=(const Scope&) = delete;
   ~Scope() { stop(); }
 
-  // Lists and watches until stop(). The content stays.
-  void start();
+  // Watches from `resume_from` on, or lists first if that is "", until stop(). The content stays.
+  void start(std::string resume_from = "");
   void stop();
   [[nodiscard]] bool is_running() const { return reflector_ != nullptr; }
   [[nodiscard]] bool is_watching() const;
@@ -30,13 +30,14 @@ class Scope {
   [[nodiscard]] sync::watch::WatchCache& cache() { return cache_; }
   [[nodiscard]] const sync::watch::WatchCache& cache() const { return cache_; }
   [[nodiscard]] ScopeOf of() const { return of_; }
-  // When the last complete list arrived; MonoTime::min(): never.
-  [[nodiscard]] MonoTime listed_at() const { return listed_at_; }
+  // When the last complete list arrived or the watch was last opened; MonoTime::min(): never.
+  [[nodiscard]] MonoTime refreshed_at() const { return refreshed_at_; }
   // Is called when a request of the scope got no answer in time.
   void on_timeout(Task task) { on_timeout_ = std::move(task); }
 
  private:
   void feed(sync::watch::reflect::Input input);
+  void note_opened();
   void perform(const sync::watch::reflect::SendList& action);
   void perform(const sync::watch::reflect::OpenWatch& action);
   void perform(const sync::watch::reflect::CloseWatch& action);
@@ -61,7 +62,7 @@ class Scope {
   Life life_;
   Link::ConnectionPtr watch_;
   Timer timer_;
-  MonoTime listed_at_ = MonoTime::min();
+  MonoTime refreshed_at_ = MonoTime::min();
 };
 
 // The pods in a cache; all of them can be read, because the API server wrote them.

@@ -151,6 +151,11 @@ int FakeCloud::count(std::string_view start, std::size_t from) const {
   }));
 }
 
+int FakeCloud::count_lists(std::string_view collection, std::size_t from) const {
+  const std::string list = "GET " + std::string(collection);
+  return count(list, from) - count(list + "/", from) - count(list + "?watch=true", from);
+}
+
 http::Response FakeCloud::answer(const http::Request& request) {
   const std::string path(request.path());
   if (path.find("/leases") != std::string::npos) return lease(request);
@@ -260,6 +265,7 @@ http::Response FakeCloud::lease(const http::Request& request) {
 http::Response FakeCloud::list(const std::string& asked_for, const Query& query) {
   if (query.flag("watch")) {
     const auto seen = parse_int<std::int64_t>(query.get("resourceVersion")).value_or(0);
+    if (seen < compacted_) return to_response(sync::wire::status::expired("too old"));
     http::Response response = ok("");
     response.stream = std::make_shared<Watch>(*this, asked_for, query, seen);
     return response;

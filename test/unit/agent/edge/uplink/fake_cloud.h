@@ -40,6 +40,9 @@ class FakeCloud {
   void put(const std::string& collection, const std::string& name, const std::string& body = "{}",
            const std::string& uid = "");
   void remove(const std::string& collection, const std::string& name);
+  // Forgets the changes so far, as etcd does: watches that have not seen all of them are answered
+  // with 410, so that their scopes are listed again.
+  void compact() { compacted_ = ++version_; }
   // Deletes the lease if its owner does not exist, as the garbage collector does. Returns whether
   // it was deleted.
   bool collect_garbage();
@@ -49,6 +52,9 @@ class FakeCloud {
   // How many requests whose text begins with `start` arrived, counted from the `from`-th request
   // on.
   [[nodiscard]] int count(std::string_view start, std::size_t from = 0) const;
+
+  // The same for lists of a collection.
+  [[nodiscard]] int count_lists(std::string_view collection, std::size_t from = 0) const;
 
   struct FakeWatchEvent {
     std::int64_t version;
@@ -75,6 +81,7 @@ class FakeCloud {
   http::Response list(const std::string& collection, const Query& query);
 
   std::int64_t version_ = 100;
+  std::int64_t compacted_ = 0;  // watches from older versions are refused
   std::string lease_;
   std::map<std::string, std::map<std::string, std::string>> collections_;
 };

@@ -85,6 +85,7 @@ void expect_unharmed(UplinkFixture& fixture, const FakeApiServer::Special& speci
   fixture.servers[0]->cut("refuse");
   ASSERT_TRUE(fixture.until(LinkState::offline));
   fixture.cloud.put("/api/v1/services", "new");
+  fixture.cloud.compact();  // so that all scopes are listed again
   fixture.servers[0]->special = special;
   fixture.servers[0]->restore();
   ASSERT_TRUE(fixture.until(LinkState::connected, 50s)) << fixture.reason();
@@ -169,9 +170,14 @@ TEST(HostileServer, AListThatIsNoneIsNotTakenOver) {
   for (const std::string& body : lists) {
     SCOPED_TRACE(body);
     UplinkFixture fixture(small);
-    const auto special = [&body](const http::Request& request) -> std::optional<http::Response> {
+    bool listed = false;
+    const auto special = [&](const http::Request& request) -> std::optional<http::Response> {
       if (request.path() != flooded) return std::nullopt;
-      if (!is_watch(request)) return json_response(200, body);
+      if (!is_watch(request)) {
+        listed = true;
+        return json_response(200, body);
+      }
+      if (!listed) return std::nullopt;
       std::string event = R"({"type":"MODIFIED","object":)" + item("two", "501", 1) + "}\n";
       return flood(std::make_shared<Flood>(event, event.size()));
     };

@@ -151,7 +151,8 @@ const Kind kinds[] = {
        return is_a(request, http::Method::get, "/a/configmaps") &&
               request.query().find("watch=") == std::string_view::npos;
      },
-     [](auto& fixture) { fixture.outage(); }, shows_new_map, 20},
+     [](auto& fixture) { fixture.outage([&fixture] { fixture.cloud.compact(); }); }, shows_new_map,
+     20},
     {"a watch",
      [](const auto& request) {
        return is_a(request, http::Method::get, "/a/configmaps") &&

@@ -77,6 +77,25 @@ TEST_F(RestoredCloud, IsListedAgainAfterAnOutage) {
   EXPECT_EQ(listed_names(), "later " + eight_maps);
 }
 
+// What was noticed is not forgotten when the link breaks before the lists have arrived, and the
+// versions have grown past the old ones until it is back.
+TEST_F(RestoredCloud, IsListedAgainHoweverOftenTheLinkBreaks) {
+  const int before = lists_;
+  lists_hang_ = true;
+  restore_backup();
+  time_.run(options_.lease_renew_interval + 2s);
+  EXPECT_EQ(journalled().size(), 1u);
+  EXPECT_EQ(lists_, before + 1);
+  for (int i = 0; i < 40; ++i) (void)create("/api/v1/namespaces", "more" + std::to_string(i));
+  time_.network().set_link(at_, {.is_silent = true});
+  EXPECT_TRUE(until(sync::autonomy::LinkState::offline));
+  EXPECT_EQ(listed_names(), eight_maps + " m9 n1") << "the last known state";
+  lists_hang_ = false;
+  time_.network().set_link(at_, {});
+  EXPECT_TRUE(until(sync::autonomy::LinkState::connected));
+  EXPECT_EQ(listed_names(), eight_maps);
+}
+
 TEST_F(RestoredCloud, GetsWhatWasAcceptedDuringTheOutage) {
   const std::string events = "/api/v1/namespaces/versions/events";
   cut();

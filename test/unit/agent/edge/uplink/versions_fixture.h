@@ -17,6 +17,7 @@
 #include "platform/http/client.h"
 #include "platform/http/server.h"
 #include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "sync/wire/read.h"
 #include "test/support/edge_options.h"
@@ -133,6 +134,7 @@ class VersionsTest : public ::testing::Test {
     const bool is_watch = request.target.find("watch=true") != std::string::npos;
     const bool is_list = request.target.starts_with(versioned_maps + "?") && !is_watch;
     if (is_list) ++lists_;
+    if (is_list && lists_hang_) co_await loop::sleep_until(time_.clock().mono() + 10min);
     http::Response response = co_await lab_->handler()(request);
     if (is_watch && watches_hang_) {
       response.stream = std::make_shared<HangingWatch>(time_.executor());
@@ -218,6 +220,7 @@ class VersionsTest : public ::testing::Test {
   std::unique_ptr<loop::Tasks> lab_tasks_;
   loop::Tasks tasks_{time_.executor()};
   bool watches_hang_ = false;
+  bool lists_hang_ = false;
   int lists_ = 0;  // of the ConfigMaps
   http::Server http_{time_.executor(), {}, [this](const auto& request) { return serve(request); }};
   http::Client cloud_{http::Endpoint{at_}};

@@ -1,0 +1,47 @@
+// Whether a scope continues its watch where it was, after an outage or a restart of the agent, or
+// is listed again.
+//
+// A watch from a version that the API server has not reached yet stays silent and shows objects
+// that are gone. So a scope continues only if the API server has shown, since then, that its
+// versions are at least as new as those of all scopes: etcd counts the changes of all objects in
+// one sequence. They are older if its data was replaced by older data.
+//
+// Pure.
+
+#pragma once
+
+#include <string>
+
+#include "sync/objects/version.h"
+#include "sync/watch/watch_cache.h"
+
+namespace holdfast::sync::watch {
+
+class Resumption {
+ public:
+  // A connection begins: `shown` is the newest version that the API server has shown on it; 0:
+  // none, so that every scope is listed.
+  void begin(objects::Version shown) {
+    shown_ = shown;
+    is_behind_ = false;
+  }
+  // Call it for every scope whose versions are of the same sequence, before the first
+  // resume_from().
+  void note(const WatchCache& cache) {
+    is_behind_ = is_behind_ || (cache.complete() && cache.server_version() > shown_);
+  }
+
+  // The version at which the scope's watch continues; "": it is listed. It is also listed after
+  // writes that were accepted locally, because only a list ends their versions.
+  [[nodiscard]] std::string resume_from(const WatchCache& cache) const {
+    const bool continues = cache.complete() && !cache.has_local_events() && !is_behind_;
+    const objects::Version version = cache.server_version();
+    return continues && version > 0 && version <= shown_ ? std::to_string(version) : "";
+  }
+
+ private:
+  objects::Version shown_ = 0;
+  bool is_behind_ = false;
+};
+
+}  // namespace holdfast::sync::watch
