@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "platform/check.h"
+#include "platform/loop/clock.h"
 #include "platform/loop/timer.h"
 #include "platform/text.h"
 
@@ -12,11 +14,55 @@ namespace {
 // A body that grows beyond this size gets room for the largest allowed body at once. The reserved
 // room costs address space only; growing step by step would hold the bytes twice.
 constexpr std::size_t large = 256UL * 1024;
+constexpr std::size_t piece_bytes = 64UL * 1024;
 
-void refuse_large(ReadAnswer& answer, std::size_t most) {
-  answer.body = ReadAnswer::Body::too_large;
-  answer.problem = "the API server's answer has more than " + std::to_string(most) + " bytes";
-}
+// Bytes of a pool that may outlive the pool's owner.
+struct HeldBytes {
+  HeldBytes(std::shared_ptr<BytePool> from, Requester requester)
+      : pool(std::move(from)), bytes(*pool, requester) {}
+
+  std::shared_ptr<BytePool> pool;
+  ByteReservation bytes;
+};
+
+// An answer that is passed on while it arrives: what was read of it, and then the rest.
+class PassedOn final : public http::BodyStream {
+ public:
+  PassedOn(ReadAnswer answer, Duration silence) : answer_(std::move(answer)), silence_(silence) {}
+
+  asio::awaitable<Result<std::string>> next() override {
+    if (!answer_.response.body.empty()) co_return next_of_beginning();
+    const auto rest = answer_.response.stream;
+    const auto executor = co_await asio::this_coro::executor;
+    loop::Timer limit(executor, loop::clock_of(executor).mono() + silence_);
+    limit.async_wait([rest](const boost::system::error_code& ec) {
+      if (!ec) rest->cancel();
+    });
+    auto piece = co_await rest->next();
+    const bool late = limit.cancel() == 0;
+    if (!piece && late) {
+      co_return fail(Errc::timeout, "nothing more arrived within " + format_duration(silence_));
+    }
+    co_return piece;
+  }
+  void cancel() override { answer_.response.stream->cancel(); }
+
+ private:
+  std::string next_of_beginning() {
+    std::string& body = answer_.response.body;
+    std::string piece = body.substr(taken_, piece_bytes);
+    taken_ += piece.size();
+    if (taken_ < body.size()) return piece;
+    body.clear();
+    body.shrink_to_fit();
+    answer_.beginning_held.reset();
+    return piece;
+  }
+
+  ReadAnswer answer_;
+  Duration silence_;
+  std::size_t taken_ = 0;  // of the beginning
+};
 
 }  // namespace
 
@@ -30,67 +76,149 @@ AnswerLimits answer_limits(std::size_t answer_bytes) {
   return made;
 }
 
-Result<http::Response> ReadAnswer::whole(ReadAnswer answer) {
-  if (answer.body == Body::whole) return std::move(answer.response);
-  return fail(Errc::exhausted, std::move(answer.problem));
+Result<http::Response> ReadAnswer::finish(ReadAnswer answer, Duration silence) {
+  switch (answer.body) {
+    case Body::whole:
+      return std::move(answer.response);
+    case Body::unfinished: {
+      http::Response passed{.status = answer.response.status, .headers = answer.response.headers};
+      passed.stream = std::make_shared<PassedOn>(std::move(answer), silence);
+      return passed;
+    }
+    case Body::late:
+      return fail(Errc::timeout, std::move(answer.problem));
+    case Body::too_large:
+    case Body::no_room:
+      return fail(Errc::exhausted, std::move(answer.problem));
+  }
+  UNREACHABLE();
 }
 
 AnswerReader::AnswerReader(const AnswerLimits& limits)
-    : limits_(limits), pool_(limits.in_flight, "answers of the API server that are being read") {}
+    : limits_(limits),
+      pool_(std::make_shared<BytePool>(limits.in_flight,
+                                       "answers of the API server that are being read")),
+      passed_on_(std::make_shared<BytePool>(
+          limits.passed_on, "answers of the API server that are being passed on")) {}
 
-asio::awaitable<Status> AnswerReader::read_all(std::shared_ptr<http::BodyStream> stream,
-                                               std::size_t most, ByteReservation& held, Count count,
-                                               ReadAnswer& into) {
-  std::string& body = into.response.body;
-  const std::string_view length = into.response.headers.get("content-length");
-  const auto announced = parse_int<std::size_t>(length).value_or(0);
-  if (announced > most) {
-    refuse_large(into, most);
+// The reading of one body.
+class AnswerReader::Reading {
+ public:
+  Reading(AnswerReader& reader, const ReadRules& rules, const asio::any_io_executor& executor,
+          std::shared_ptr<http::BodyStream> stream, ReadAnswer& into)
+      : rules_(rules),
+        clock_(loop::clock_of(executor)),
+        began_(clock_.mono()),
+        most_(rules.whose == Requester::foreign
+                  ? std::min(reader.limits_.answer_bytes, reader.limits_.in_flight.foreign)
+                  : reader.limits_.answer_bytes),
+        reader_(reader),
+        held_(std::make_shared<HeldBytes>(reader.pool_, rules.whose)),
+        limit_(executor, rules.deadline),
+        stream_(std::move(stream)),
+        into_(into) {}
+
+  asio::awaitable<Status> read() {
+    limit_until(rules_.silence ? began_ + *rules_.silence : rules_.deadline);
+    const Status read = co_await read_all();
+    const bool late = limit_.cancel() == 0;
+    if (read && into_.body == ReadAnswer::Body::whole) co_return read;
+    if (read && into_.body == ReadAnswer::Body::unfinished && !late && is_left()) co_return read;
+    stream_->cancel();
+    if (!late) co_return read;
+    into_.body = ReadAnswer::Body::late;
+    into_.problem = "deadline passed while the answer was read";
     co_return Status();
   }
-  body.clear();
-  body.reserve(announced);
-  for (;;) {
-    auto piece = co_await stream->next();
-    if (!piece) co_return fail(piece.error());
-    if (piece->empty()) co_return Status();
-    if (count) count(piece->size());
-    const std::size_t size = body.size() + piece->size();
-    if (size > most) {
-      refuse_large(into, most);
-      co_return Status();
-    }
-    if (auto room = held.set(size); !room) {
-      into.body = ReadAnswer::Body::no_room;
-      into.problem = room.error().what;
-      co_return Status();
-    }
-    if (body.empty() && announced == 0) {
-      body = *std::move(piece);
-      continue;
-    }
-    if (size > large && body.capacity() < size) body.reserve(most);
-    body += *piece;
-  }
-}
 
-asio::awaitable<Result<ReadAnswer>> AnswerReader::read(http::Response response, Requester whose,
-                                                       MonoTime deadline, Count count) {
+ private:
+  asio::awaitable<Status> read_all() {
+    std::string& body = into_.response.body;
+    const std::string_view length = into_.response.headers.get("content-length");
+    const auto announced = parse_int<std::size_t>(length).value_or(0);
+    if (announced > most_ && !rules_.pass_on) {
+      refuse_large();
+      co_return Status();
+    }
+    body.clear();
+    body.reserve(std::min({announced, most_, rules_.pass_on ? rules_.pass_on->bytes : most_}));
+    while (into_.body == ReadAnswer::Body::whole) {
+      auto piece = co_await stream_->next();
+      if (!piece) co_return fail(piece.error());
+      if (piece->empty()) co_return Status();
+      if (rules_.count) rules_.count(piece->size());
+      take(*std::move(piece), announced == 0);
+      if (rules_.silence) limit_until(clock_.mono() + *rules_.silence);
+    }
+    co_return Status();
+  }
+
+  // Leaves the rest in its stream, if there is room for that.
+  bool is_left() {
+    const auto rest = std::make_shared<HeldBytes>(reader_.passed_on_, rules_.whose);
+    if (auto room = rest->bytes.set(reader_.limits_.passed_on_each); !room) {
+      refuse(ReadAnswer::Body::no_room, room.error().what);
+      return false;
+    }
+    into_.response.stream = stream_;
+    into_.beginning_held = std::move(held_);
+    into_.rest_held = rest;
+    return true;
+  }
+
+  void limit_until(MonoTime time) {
+    limit_.expires_at(time);
+    limit_.async_wait([stream = stream_](const boost::system::error_code& ec) {
+      if (!ec) stream->cancel();
+    });
+  }
+
+  void take(std::string piece, bool may_move) {
+    std::string& body = into_.response.body;
+    const std::size_t size = body.size() + piece.size();
+    const Status room = size > most_ ? fail(Errc::exhausted, "") : held_->bytes.set(size);
+    if (!room && !rules_.pass_on) {
+      if (size > most_) return refuse_large();
+      return refuse(ReadAnswer::Body::no_room, room.error().what);
+    }
+    if (body.empty() && may_move) {
+      body = std::move(piece);
+    } else {
+      if (room && size > large && body.capacity() < size) body.reserve(most_);
+      body += piece;
+    }
+    const bool passes = rules_.pass_on && (size > rules_.pass_on->bytes ||
+                                           clock_.mono() - began_ >= rules_.pass_on->time);
+    if (!room || passes) into_.body = ReadAnswer::Body::unfinished;
+  }
+
+  void refuse(ReadAnswer::Body why, std::string problem) {
+    into_.body = why;
+    into_.problem = std::move(problem);
+  }
+  void refuse_large() {
+    refuse(ReadAnswer::Body::too_large,
+           "the API server's answer has more than " + std::to_string(most_) + " bytes");
+  }
+
+  const ReadRules& rules_;
+  const Clock& clock_;
+  MonoTime began_;
+  std::size_t most_;
+  AnswerReader& reader_;
+  std::shared_ptr<HeldBytes> held_;
+  loop::Timer limit_;
+  std::shared_ptr<http::BodyStream> stream_;
+  ReadAnswer& into_;
+};
+
+asio::awaitable<Result<ReadAnswer>> AnswerReader::read(http::Response response, ReadRules rules) {
   ReadAnswer answer{.response = std::move(response)};
   if (!answer.response.stream) co_return answer;
-  const auto stream = std::exchange(answer.response.stream, nullptr);
-  loop::Timer limit(co_await asio::this_coro::executor, deadline);
-  limit.async_wait([stream](const boost::system::error_code& ec) {
-    if (!ec) stream->cancel();
-  });
-  const bool is_foreign = whose == Requester::foreign;
-  const std::size_t most =
-      is_foreign ? std::min(limits_.answer_bytes, limits_.in_flight.foreign) : limits_.answer_bytes;
-  ByteReservation held(pool_, whose);
-  const Status read = co_await read_all(stream, most, held, std::move(count), answer);
-  const bool late = limit.cancel() == 0;
-  if (!read || answer.body != ReadAnswer::Body::whole) stream->cancel();
-  if (!read && late) co_return fail(Errc::timeout, "deadline passed while the answer was read");
+  auto stream = std::exchange(answer.response.stream, nullptr);
+  const auto executor = co_await asio::this_coro::executor;
+  Reading reading(*this, rules, executor, std::move(stream), answer);
+  const Status read = co_await reading.read();
   if (!read) co_return fail(read.error());
   co_return answer;
 }

@@ -1,7 +1,8 @@
 // Reads the body of an API server's answer piece by piece, within limits per answer and for all
 // answers together, so that a broken or hostile server cannot fill the memory.
 //
-// Threading: the loop's thread only. An AnswerReader must outlive the calls to read().
+// Threading: the loop's thread only. An AnswerReader must outlive the calls to read(), but not the
+// answers.
 
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agent/client/byte_pool.h"
@@ -26,6 +28,10 @@ struct AnswerLimits {
   // a request with the program's own credentials.
   BytePoolLimits in_flight = {.bytes = 14UL << 20, .own = 12UL << 20, .foreign = 6UL << 20};
   std::size_t error_bytes = 1UL << 20;  // of an answer that is not streamed (not 2xx)
+  // For all bodies that are passed on while they arrive, until their end; each counts with
+  // `passed_on_each`, which is what a connection buffers of it.
+  BytePoolLimits passed_on = {.bytes = 8UL << 20, .own = 8UL << 20, .foreign = 4UL << 20};
+  std::size_t passed_on_each = 256UL << 10;
 };
 
 // Limits for answers of up to `answer_bytes` bytes to requests with the program's own credentials;
@@ -33,44 +39,67 @@ struct AnswerLimits {
 // of that.
 [[nodiscard]] AnswerLimits answer_limits(std::size_t answer_bytes);
 
+// When the rest of a body is left in its stream, so that the answer can be passed on while it
+// arrives. It is also left there where it would be above a limit.
+struct PassOn {
+  std::size_t bytes = 64UL << 10;           // when more has arrived
+  Duration time = std::chrono::seconds(1);  // or when a piece arrives after this time
+};
+
+// How one body is read.
+struct ReadRules {
+  // Called with the size in bytes of each piece that arrives, also if reading fails later.
+  using Count = std::function<void(std::size_t bytes)>;
+
+  Requester whose = Requester::own;
+  MonoTime deadline;
+  std::optional<Duration> silence = {};  // limits each piece, instead of `deadline`
+  std::optional<PassOn> pass_on = {};
+  Count count = {};
+};
+
 // An answer whose body was read, completely or until a limit was reached.
 struct ReadAnswer {
   enum class Body : std::uint8_t {
     whole,
-    too_large,  // above the limit for one answer: a retry would not help
-    no_room,    // other answers use up `in_flight`: a later retry may succeed
+    unfinished,  // `response` has the beginning as its body, and the rest as its stream
+    too_large,   // above the limit for one answer: a retry would not help
+    no_room,     // other answers use up `in_flight`: a later retry may succeed
+    late,        // a limit of time has passed; the API server has answered, but not everything
   };
-  http::Response response;  // without a stream; an incomplete body holds only the beginning
+  // Without a stream, unless it is unfinished; an incomplete body holds only the beginning.
+  http::Response response;
   Body body = Body::whole;
   std::string problem = {};  // why the body is not whole; "" when it is
+  // The bytes that an unfinished answer holds: its beginning, and what is buffered of the rest.
+  std::shared_ptr<void> beginning_held = {};
+  std::shared_ptr<void> rest_held = {};
 
-  // The response. Errors: exhausted, with `problem`, if its body is not whole.
-  [[nodiscard]] static Result<http::Response> whole(ReadAnswer answer);
+  // The response; if it is unfinished, with a stream of the whole body whose pieces may be
+  // `silence` apart. Errors, with `problem`: timeout, if the body is late; exhausted, if it is
+  // above a limit.
+  [[nodiscard]] static Result<http::Response> finish(ReadAnswer answer, Duration silence);
 };
 
 class AnswerReader {
  public:
-  // Called with the size in bytes of each piece that arrives, also if reading fails later.
-  using Count = std::function<void(std::size_t bytes)>;
-
   explicit AnswerReader(const AnswerLimits& limits);
 
   // Reads the stream of `response`, if it has one, into its body. An answer above a limit is not an
-  // error here: see ReadAnswer::Body. Errors: the stream's; timeout at `deadline`.
-  asio::awaitable<Result<ReadAnswer>> read(http::Response response, Requester whose,
-                                           MonoTime deadline, Count count = {});
+  // error here: see ReadAnswer::Body. Errors: the stream's.
+  asio::awaitable<Result<ReadAnswer>> read(http::Response response, ReadRules rules);
 
   // Bytes of all bodies that are being read now.
-  [[nodiscard]] std::size_t in_flight() const { return pool_.bytes(); }
+  [[nodiscard]] std::size_t in_flight() const { return pool_->bytes(); }
   // The pool that these bytes are counted in. Callers may count bytes of their own in it.
-  [[nodiscard]] BytePool& pool() { return pool_; }
+  [[nodiscard]] BytePool& pool() { return *pool_; }
 
  private:
-  asio::awaitable<Status> read_all(std::shared_ptr<http::BodyStream> stream, std::size_t most,
-                                   ByteReservation& held, Count count, ReadAnswer& into);
+  class Reading;
 
   AnswerLimits limits_;
-  BytePool pool_;
+  std::shared_ptr<BytePool> pool_;
+  std::shared_ptr<BytePool> passed_on_;
 };
 
 }  // namespace holdfast::agent

@@ -214,10 +214,11 @@ asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool
   if (response && may_be_gzip) response = plain(*std::move(response));
   if (!response) co_return fail(doing, response.error());
   if (!reader) co_return response;
-  const auto whose = own_credentials ? Requester::own : Requester::foreign;
-  auto read = co_await reader->read(*std::move(response), whose, deadline);
+  ReadRules rules{.whose = own_credentials ? Requester::own : Requester::foreign,
+                  .deadline = deadline};
+  auto read = co_await reader->read(*std::move(response), std::move(rules));
   if (!read) co_return fail(doing, read.error());
-  response = ReadAnswer::whole(*std::move(read));
+  response = ReadAnswer::finish(*std::move(read), {});
   if (!response) co_return fail(doing, response.error());
   co_return response;
 }

@@ -69,7 +69,10 @@ asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Resul
     answer.response = co_await forwarder_.dial(request);
   } else {
     CHECK(handler == HandlerKind::forward);
-    answer.response = co_await forwarder_.forward(request, dependencies_.options.write_deadline);
+    Delivery delivery = request.is_read() ? Delivery::moving : Delivery::whole;
+    if (Presentation::remembers(request)) delivery = Delivery::whole_if_it_fits;
+    answer.response =
+        co_await forwarder_.forward(request, dependencies_.options.write_deadline, delivery);
   }
 
   if (!answer.filtered && dependencies_.filters.view(call)) {
@@ -89,7 +92,9 @@ asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Resul
 std::optional<http::Response> Pipeline::narrow(RoutedRequest& request, const FilterRequest& call) {
   if (!request.is_read()) return std::nullopt;
   presentation_.prepare(request);
+  request.needs_whole_answer = request.inner_accept.text() != request.accept.text();
   if (!dependencies_.filters.view(call)) return std::nullopt;
+  request.needs_whole_answer = true;
   auto whole = request.inner_accept.whole_objects();
   if (!whole) return to_response(sync::wire::status::generic(406));
   request.inner_accept = *std::move(whole);

@@ -109,6 +109,9 @@ struct Response {
   std::shared_ptr<BodyStream> stream = {};
   // The compressed size so far of a body or stream that arrived compressed (see inflate.h).
   std::shared_ptr<std::size_t> wire_bytes = {};
+  // Of an answer that was received: only the end of its connection ends the body, so that one which
+  // was cut off cannot be told from a whole one.
+  bool ends_with_connection = false;
   // With status 101: the connection after the response, for both directions.
   std::shared_ptr<net::Connection> tunnel = {};
 

@@ -175,6 +175,7 @@ struct ResponseReader::Impl {
   std::string decoded;
   std::string pending;
   bool keep_alive = false;
+  bool ends_with_connection = false;
 };
 
 // Processes a complete head: skips an interim response, otherwise prepares the body.
@@ -196,8 +197,8 @@ Status ResponseReader::Impl::take_head() {
   // A 204 with Content-Length or Transfer-Encoding may in fact send a body, although RFC 9110, 8.6
   // forbids both.
   const bool announced = extent.kind == Extent::Kind::chunked || extent.length > 0;
-  const bool doubtful = (status == 204 && announced) || status == 101 ||
-                        (!bodiless && extent.kind == Extent::Kind::until_end);
+  ends_with_connection = !bodiless && extent.kind == Extent::Kind::until_end;
+  const bool doubtful = (status == 204 && announced) || status == 101 || ends_with_connection;
   keep_alive = wants_keep_alive(head.head()) && !doubtful;
   body.emplace(bodiless ? Extent{} : extent, limits.chunks, body_bytes_max);
   return {};
@@ -253,7 +254,9 @@ bool ResponseReader::keep_alive() const {
 
 Response ResponseReader::head() const {
   const Head& head = impl_->head.head();
-  return Response{.status = head.status, .headers = head.headers};
+  return Response{.status = head.status,
+                  .headers = head.headers,
+                  .ends_with_connection = impl_->ends_with_connection};
 }
 
 std::string ResponseReader::take_body() { return std::exchange(impl_->decoded, {}); }

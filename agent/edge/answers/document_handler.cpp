@@ -9,7 +9,8 @@ asio::awaitable<RoutedAnswer> DocumentHandler::serve(const RoutedRequest& reques
   const bool is_head = request.http.method == http::Method::head;
   RoutedAnswer answer;
   if (uplink_.link().allows_reads() || is_head) {
-    answer.response = co_await forwarder_.forward(request, options_.read_deadline);
+    answer.response =
+        co_await forwarder_.forward(request, options_.read_deadline, Delivery::whole_if_it_fits);
     const http::Response& response = answer.response;
     if (response.status == 200 && !is_head && !response.stream) {
       answer_cache_.put(request, key,
@@ -22,6 +23,12 @@ asio::awaitable<RoutedAnswer> DocumentHandler::serve(const RoutedRequest& reques
   }
   auto known = answer_cache_.find(request.caller, key);
   answer.from_cache = known.has_value();
+  // It only takes longer than a read may wait.
+  if (!known && uplink_.link().allows_reads()) {
+    answer.response =
+        co_await forwarder_.forward(request, options_.write_deadline, Delivery::moving);
+    co_return answer;
+  }
   answer.response = known ? to_response(*std::move(known))
                           : unavailable(uplink_, "this document was never fetched");
   co_return answer;

@@ -115,7 +115,7 @@ http::Response Presentation::present(const RoutedRequest& request, RoutedAnswer 
   const auto form = request.accept.json_form();
   if (!form || *form == sync::wire::Form::object) return response;
   if (of_objects) return print(request, *form, std::move(response));
-  if (*form == sync::wire::Form::table) remember(request, response);
+  remember(request, response);
   return response;
 }
 
@@ -142,8 +142,14 @@ http::Response Presentation::print(const RoutedRequest& request, sync::wire::For
   return response;
 }
 
+bool Presentation::remembers(const RoutedRequest& request) {
+  if (!request.info.is_resource || !request.info.subresource.empty()) return false;
+  const auto form = request.accept.json_form();
+  return form && *form == sync::wire::Form::table && !sync::printing::has_columns(request.info);
+}
+
 void Presentation::remember(const RoutedRequest& request, const http::Response& response) {
-  if (response.stream || sync::printing::has_columns(request.info)) return;
+  if (response.stream || !remembers(request)) return;
   if (request.impersonates || !answer_cache_.may_keep(request.caller)) return;
   if (!response.headers.get("content-type").starts_with("application/json")) return;
   auto seen = sync::printing::remember_table(seen_tables(request), response.body);

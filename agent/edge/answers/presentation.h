@@ -42,6 +42,8 @@ class Presentation {
   // that the client accepts. Other answers are returned as they are, and tables in them are
   // remembered.
   [[nodiscard]] http::Response present(const RoutedRequest& request, RoutedAnswer answer);
+  // Whether present() keeps something of the request's answer if that is whole: a table's columns.
+  [[nodiscard]] static bool remembers(const RoutedRequest& request);
 
  private:
   void warn(const Caller& caller, http::Response& response) const;

@@ -152,7 +152,9 @@ asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery
   const bool can_wait = !query.scope || !query.scope->cache().complete() ||
                         only_the_cloud_knows(query) || is_before_the_cache(query);
   const Duration limit = can_wait ? options_.write_deadline : options_.read_deadline;
-  auto response = co_await forwarder_.try_forward(query.request, limit);
+  const bool moves = can_wait && query.request.is_list();
+  const Delivery delivery = moves ? Delivery::moving : Delivery::whole_if_it_fits;
+  auto response = co_await forwarder_.try_forward(query.request, limit, delivery);
   if (!response) co_return std::nullopt;
   answer_cache_.keep(query, *response);
   co_return *std::move(response);

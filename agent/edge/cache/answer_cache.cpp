@@ -37,7 +37,7 @@ void AnswerCache::keep(CacheQuery& query, const http::Response& response) {
 
 void AnswerCache::keep_object(const CacheQuery& query, const http::Response& response) {
   const bool there = response.status == 200;
-  if (!there && response.status != 404) return;
+  if (response.stream || (!there && response.status != 404)) return;
   const sync::objects::RequestInfo& info = query.request.info;
   ScopePtr scope = scopes_.find(query.key);
   if (!scope) {

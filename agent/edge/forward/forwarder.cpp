@@ -33,7 +33,8 @@ http::Response answer_or_reason(const Uplink& uplink, Result<http::Response> res
 
 }  // namespace
 
-asio::awaitable<http::Response> Forwarder::forward(const RoutedRequest& request, Duration limit) {
+asio::awaitable<http::Response> Forwarder::forward(const RoutedRequest& request, Duration limit,
+                                                   Delivery delivery) {
   if (sync::objects::is_local_version(request.query.get("resourceVersion"))) {
     co_return to_response(sync::wire::status::expired(
         "the resourceVersion is a local one of the edge agent, which the API "
@@ -45,7 +46,9 @@ asio::awaitable<http::Response> Forwarder::forward(const RoutedRequest& request,
     co_return unavailable(uplink_, "only the API server can judge who acts as another user");
   }
   if (hopeless) co_return unavailable(uplink_, "this is not cached");
-  auto response = co_await uplink_.forward(upstream_request(request), is_streamed(request), limit);
+  if (request.needs_whole_answer) delivery = Delivery::whole;
+  if (is_streamed(request)) delivery = Delivery::streamed;
+  auto response = co_await uplink_.forward(upstream_request(request), delivery, limit);
   co_return answer_or_reason(uplink_, std::move(response));
 }
 
@@ -54,8 +57,9 @@ asio::awaitable<http::Response> Forwarder::dial(const RoutedRequest& request) {
     co_return unavailable(uplink_, "only the API server can answer this request");
   }
   constexpr auto patience = std::chrono::seconds(40);  // kube-apiserver waits 30 s for a kubelet
-  const bool streamed = request.http.method != http::Method::head;
-  auto response = co_await uplink_.forward(upstream_request(request), streamed, patience, false);
+  const bool is_head = request.http.method == http::Method::head;
+  const Delivery delivery = is_head ? Delivery::whole : Delivery::streamed;
+  auto response = co_await uplink_.forward(upstream_request(request), delivery, patience, false);
   if (response && response->stream && http::has_no_body(response->status)) {
     response->stream->cancel();
     response->stream.reset();
@@ -64,8 +68,10 @@ asio::awaitable<http::Response> Forwarder::dial(const RoutedRequest& request) {
 }
 
 asio::awaitable<Result<http::Response>> Forwarder::try_forward(const RoutedRequest& request,
-                                                               Duration limit) {
-  auto response = co_await uplink_.forward(upstream_request(request), request.is_watch(), limit);
+                                                               Duration limit, Delivery delivery) {
+  if (request.needs_whole_answer) delivery = Delivery::whole;
+  if (request.is_watch()) delivery = Delivery::streamed;
+  auto response = co_await uplink_.forward(upstream_request(request), delivery, limit);
   if (response) drop_connection_headers(response->headers, false);
   co_return response;
 }

@@ -16,8 +16,10 @@ class Forwarder {
   explicit Forwarder(Uplink& uplink) : uplink_(uplink) {}
 
   // Forwards a request. If the API server does not answer: 410 for a local resourceVersion, which
-  // it does not know, otherwise 429, 503 or 504. `limit` is for all tries.
-  asio::awaitable<http::Response> forward(const RoutedRequest& request, Duration limit);
+  // it does not know, otherwise 429, 503 or 504. `limit` is as in Uplink::forward(). `delivery` is
+  // for a body that does not have to be streamed.
+  asio::awaitable<http::Response> forward(const RoutedRequest& request, Duration limit,
+                                          Delivery delivery = Delivery::whole);
 
   // Forwards a request that the API server passes on to a kubelet or a pod (exec, logs). Such a
   // request may take long, its timeout is no evidence against the link, and its answer is streamed.
@@ -25,7 +27,8 @@ class Forwarder {
   asio::awaitable<http::Response> dial(const RoutedRequest& request);
 
   // Forwards a read that the cache may answer instead. Errors: as Uplink::forward().
-  asio::awaitable<Result<http::Response>> try_forward(const RoutedRequest& request, Duration limit);
+  asio::awaitable<Result<http::Response>> try_forward(const RoutedRequest& request, Duration limit,
+                                                      Delivery delivery);
 
  private:
   Uplink& uplink_;

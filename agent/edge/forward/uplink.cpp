@@ -1,5 +1,6 @@
 #include "agent/edge/forward/uplink.h"
 
+#include <limits>
 #include <utility>
 
 #include "agent/client/limited_client.h"
@@ -26,6 +27,16 @@ sync::autonomy::UplinkClass class_of(http::Method method, std::string_view targe
 std::size_t size_of(const ApiRequest& request) {
   constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
   return usual + request.target.size() + request.authorization.size() + request.body.size();
+}
+
+// A server that has sent so many bytes of other answers while a request waited is not silent: the
+// path is busy with them. Now and then an event of a watch is less.
+constexpr std::uint64_t busy_bytes = 8UL << 10;
+
+std::optional<PassOn> pass_on(Delivery delivery) {
+  if (delivery == Delivery::moving) return PassOn{};
+  if (delivery != Delivery::whole_if_it_fits) return std::nullopt;
+  return PassOn{.bytes = std::numeric_limits<std::size_t>::max(), .time = Duration::max()};
 }
 
 Result<std::string> body_of(Result<http::Response> answer) {
@@ -68,38 +79,47 @@ std::optional<std::size_t> Uplink::next_server(bool repeatable, std::size_t serv
 }
 
 asio::awaitable<Result<ReadAnswer>> Uplink::forward_to(const SentRequest& sent,
-                                                       http::Request request, bool streamed,
-                                                       MonoTime deadline) {
+                                                       http::Request request) {
   // Every answer with a body is read as a stream, so that AnswerReader can limit it.
-  const bool as_stream = streamed || request.method != http::Method::head;
-  auto outcome = co_await client_.forward(std::move(request), as_stream, deadline, sent.server);
-  co_return co_await read(sent, std::move(outcome), streamed, deadline);
+  const bool as_stream =
+      sent.delivery == Delivery::streamed || request.method != http::Method::head;
+  auto outcome =
+      co_await client_.forward(std::move(request), as_stream, sent.deadline(), sent.server);
+  co_return co_await read(sent, std::move(outcome));
 }
 
-asio::awaitable<Result<ReadAnswer>> Uplink::send_to(const SentRequest& sent, ApiRequest request,
-                                                    bool streamed, MonoTime deadline) {
-  auto outcome = co_await client_.send(std::move(request), true, deadline, sent.server);
-  co_return co_await read(sent, std::move(outcome), streamed, deadline);
+asio::awaitable<Result<ReadAnswer>> Uplink::send_to(const SentRequest& sent, ApiRequest request) {
+  auto outcome = co_await client_.send(std::move(request), true, sent.deadline(), sent.server);
+  co_return co_await read(sent, std::move(outcome));
 }
 
 asio::awaitable<Result<ReadAnswer>> Uplink::read(const SentRequest& sent,
-                                                 Result<http::Response> outcome, bool streamed,
-                                                 MonoTime deadline) {
+                                                 Result<http::Response> outcome) {
   if (!outcome) co_return fail(outcome.error());
   bytes_->received(sent.traffic, agent::size_of(*outcome));
-  if (streamed) {
+  if (sent.delivery == Delivery::streamed) {
     ReadAnswer stream{.response = *std::move(outcome)};
     co_return stream;
   }
   // Bytes are counted when they arrive, because an answer that breaks off has cost them, too.
-  const AnswerReader::Count count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
-    bytes->received(traffic, size);
-  };
-  const auto whose = sent.own_credentials ? Requester::own : Requester::foreign;
-  co_return co_await answers_.read(*std::move(outcome), whose, deadline, count);
+  ReadRules rules{.whose = sent.own_credentials ? Requester::own : Requester::foreign,
+                  .deadline = sent.deadline(),
+                  .count = [bytes = bytes_, server = sent.server, traffic = sent.traffic](
+                               std::size_t size) { bytes->received_from(server, traffic, size); }};
+  if (sent.may_be_large) rules.silence = sent.limit;
+  const bool success = outcome->status >= 200 && outcome->status < 300;
+  // Passed on in chunks, a body without a marked end would look whole wherever it was cut off.
+  if (success && !outcome->ends_with_connection) rules.pass_on = pass_on(sent.delivery);
+  auto answer = co_await answers_.read(*std::move(outcome), std::move(rules));
+  // A body that takes long says nothing about the link; a probe shows whether that is down.
+  if (answer && answer->body == ReadAnswer::Body::late) {
+    if (sent.heartbeat) co_return fail(Errc::timeout, std::move(answer->problem));
+    probe_now();
+  }
+  co_return answer;
 }
 
-asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, bool streamed,
+asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, Delivery delivery,
                                                         Duration limit, bool timeout_is_evidence) {
   const bool own_credentials = !request.headers.has("authorization");
   if (own_credentials && !request.peer.common_name.empty()) {
@@ -125,14 +145,16 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, b
                            .target = request.target,
                            .traffic = traffic,
                            .timeout_is_evidence = timeout_is_evidence,
-                           .limit = until - began};
+                           .limit = until - began,
+                           .delivery = delivery,
+                           .received_before = bytes_->received_from(server)};
     http::Request copy = last ? std::exchange(request, {}) : request;
-    auto read = co_await forward_to(sent, std::move(copy), streamed, until);
+    auto read = co_await forward_to(sent, std::move(copy));
     read = record_read(sent, std::move(read));
     if (read) owners_.record(credentials, sent.target, read->response.status);
     const bool too_large = read && read->body == ReadAnswer::Body::too_large;
     if (too_large) co_return status_problem(507, read->problem);
-    if (read) co_return ReadAnswer::whole(*std::move(read));
+    if (read) co_return ReadAnswer::finish(*std::move(read), limit);
     const auto other = next_server(repeatable, server, tries);
     if (!other) co_return fail(read.error());
     server = *other;
@@ -162,13 +184,16 @@ asio::awaitable<Result<http::Response>> Uplink::send_within(std::optional<Durati
                            .traffic = traffic,
                            .timeout_is_evidence = timeout_meaning == TimeoutMeaning::of_link,
                            .limit = limit.value_or(path(server).limit()),
-                           .heartbeat = !limit};
+                           .heartbeat = !limit,
+                           .may_be_large = request.may_be_large,
+                           .delivery = streamed ? Delivery::streamed : Delivery::whole,
+                           .received_before = bytes_->received_from(server)};
     bytes_->sent(traffic, size_of(request));
     ApiRequest copy = request;
-    auto read = co_await send_to(sent, std::move(copy), streamed, sent.began + sent.limit);
+    auto read = co_await send_to(sent, std::move(copy));
     read = record_read(sent, std::move(read));
     if (read) owners_.record(request.authorization, sent.target, read->response.status);
-    if (read) co_return ReadAnswer::whole(*std::move(read));
+    if (read) co_return ReadAnswer::finish(*std::move(read), sent.limit);
     const auto other = next_server(repeatable, server, tries);
     if (!other) co_return fail(read.error());
     server = *other;
@@ -198,7 +223,8 @@ asio::awaitable<void> Uplink::probe_servers(std::string target) {
                            .target = target,
                            .traffic = sync::autonomy::UplinkClass::heartbeat,
                            .limit = path(*due).limit(),
-                           .heartbeat = true};
+                           .heartbeat = true,
+                           .received_before = bytes_->received_from(*due)};
     ApiRequest probe{.target = target};
     bytes_->sent(sent.traffic, size_of(probe));
     auto outcome = co_await client_.send(std::move(probe), false, sent.began + sent.limit, due);
@@ -225,8 +251,7 @@ Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
     const Errc code = outcome.error().code;
     if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
     if (code == Errc::timeout && !sent.timeout_is_evidence) return outcome;
-    const bool judges = sent.heartbeat || path(sent.server).is_evidence(sent.limit);
-    if (code == Errc::timeout && !judges) {
+    if (code == Errc::timeout && !is_evidence(sent)) {
       probe_now();
       return outcome;
     }
@@ -260,12 +285,17 @@ Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
   if (!others) update_outage(fault, reason);
   // Bytes of a stream are charged as they arrive, and it ends if its server fails.
   if (outcome && outcome->stream) {
-    const auto count = [bytes = bytes_, traffic = sent.traffic](std::size_t size) {
-      bytes->received(traffic, size);
-    };
+    const auto count = [bytes = bytes_, server = sent.server, traffic = sent.traffic](
+                           std::size_t size) { bytes->received_from(server, traffic, size); };
     outcome->stream = streams_.add(std::move(outcome->stream), sent.server, count);
   }
   return outcome;
+}
+
+bool Uplink::is_evidence(const SentRequest& sent) const {
+  const std::uint64_t meanwhile = bytes_->received_from(sent.server) - sent.received_before;
+  if (meanwhile >= busy_bytes) return false;
+  return sent.heartbeat || path(sent.server).is_evidence(sent.limit);
 }
 
 void Uplink::measure(const SentRequest& sent, const Result<http::Response>& outcome) {

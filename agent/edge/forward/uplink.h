@@ -43,6 +43,14 @@ enum class TimeoutMeaning : std::uint8_t {
   of_request,  // only this request is slow, for example because its server waits for another one
 };
 
+// How a client gets the body of a forwarded request's answer.
+enum class Delivery : std::uint8_t {
+  whole,             // once it has arrived; 507 above AnswerLimits
+  whole_if_it_fits,  // the same, but what is larger is passed on while it arrives
+  moving,            // while it arrives, if it is large or takes long (PassOn)
+  streamed,          // while it arrives, from the first byte on
+};
+
 class Uplink {
  public:
   // Uses the servers that `client` has now.
@@ -59,16 +67,17 @@ class Uplink {
   // "10.0.0.1:6443"
   [[nodiscard]] std::string server_name(std::size_t server) const;
 
-  // Forwards a local client's request and returns the answer. An answer above the limits for one
-  // answer becomes a 507. `limit` is for all tries together. Without `timeout_is_evidence`, a
-  // timeout is no evidence against link and server, because the server itself waits for somebody
-  // else. Errors: the transport's (the cloud was not reached); denied, for a caller with a
-  // certificate and no token, who gets none of our credentials; exhausted, if the byte budget stays
-  // spent for longer than `limit` or other answers use all memory.
-  asio::awaitable<Result<http::Response>> forward(http::Request request, bool streamed,
+  // Forwards a local client's request and returns the answer. `limit` is for all tries together; of
+  // a body that is passed on while it arrives, it limits the time between two pieces. Without
+  // `timeout_is_evidence`, a timeout is no evidence against link and server, because the server
+  // itself waits for somebody else. Errors: the transport's (the cloud was not reached); denied,
+  // for a caller with a certificate and no token, who gets none of our credentials; exhausted, if
+  // the byte budget stays spent for longer than `limit` or other answers use all memory.
+  asio::awaitable<Result<http::Response>> forward(http::Request request, Delivery delivery,
                                                   Duration limit, bool timeout_is_evidence = true);
   // Sends a request of the agent's own. `limit` is for each try and starts when the byte budget
-  // allows it. Errors: as ApiClient::call().
+  // allows it; of an answer that may be large, it limits the time between two pieces. Errors: as
+  // ApiClient::call().
   asio::awaitable<Result<std::string>> call(ApiRequest request, Duration limit);
   // The same, but returns the answer whatever its status. Errors: also exhausted, for an answer
   // above AnswerLimits.
@@ -131,20 +140,24 @@ class Uplink {
     bool timeout_is_evidence = true;
     Duration limit = {};  // of this try
     bool heartbeat = false;
+    bool may_be_large = false;  // of the agent's own: `limit` is for each piece of the body
+    Delivery delivery = Delivery::whole;
+    std::uint64_t received_before = 0;  // UplinkBytes::received_from() when it was sent
+
+    [[nodiscard]] MonoTime deadline() const { return began + limit; }
   };
 
   // Sends to one server, and reads the answer unless it is to be streamed. A problem with an
   // answer's body is no evidence about its server.
-  asio::awaitable<Result<ReadAnswer>> forward_to(const SentRequest& sent, http::Request request,
-                                                 bool streamed, MonoTime deadline);
-  asio::awaitable<Result<ReadAnswer>> send_to(const SentRequest& sent, ApiRequest request,
-                                              bool streamed, MonoTime deadline);
-  asio::awaitable<Result<ReadAnswer>> read(const SentRequest& sent, Result<http::Response> outcome,
-                                           bool streamed, MonoTime deadline);
+  asio::awaitable<Result<ReadAnswer>> forward_to(const SentRequest& sent, http::Request request);
+  asio::awaitable<Result<ReadAnswer>> send_to(const SentRequest& sent, ApiRequest request);
+  asio::awaitable<Result<ReadAnswer>> read(const SentRequest& sent, Result<http::Response> outcome);
   // Without `limit` it is a heartbeat's.
   asio::awaitable<Result<http::Response>> send_within(std::optional<Duration> limit,
                                                       ApiRequest request, bool streamed,
                                                       TimeoutMeaning timeout_meaning);
+  // Whether a timeout of the request is evidence against its server.
+  [[nodiscard]] bool is_evidence(const SentRequest& sent) const;
   // Measures how long a heartbeat took.
   void measure(const SentRequest& sent, const Result<http::Response>& outcome);
   // Judges the answer's head, also if its body is incomplete.

@@ -94,6 +94,17 @@ void UplinkBytes::received(sync::autonomy::UplinkClass traffic, std::size_t byte
   budget_.spend(traffic, bytes, clock_.mono());
 }
 
+void UplinkBytes::received_from(std::size_t server, sync::autonomy::UplinkClass traffic,
+                                std::size_t bytes) {
+  received_from_[server] += bytes;
+  received(traffic, bytes);
+}
+
+std::uint64_t UplinkBytes::received_from(std::size_t server) const {
+  const auto received = received_from_.find(server);
+  return received == received_from_.end() ? 0 : received->second;
+}
+
 void UplinkBytes::expect(sync::autonomy::UplinkClass traffic, std::size_t bytes) {
   constexpr double newest = 0.25;
   double& expected = estimates_.at(static_cast<std::size_t>(traffic)).expected;

@@ -17,6 +17,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 
 #include "platform/http/message.h"
@@ -51,6 +52,10 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   // Charge bytes that were sent or received.
   void sent(sync::autonomy::UplinkClass traffic, std::size_t bytes);
   void received(sync::autonomy::UplinkClass traffic, std::size_t bytes);
+  // Charges a piece of a body that `server` has sent.
+  void received_from(std::size_t server, sync::autonomy::UplinkClass traffic, std::size_t bytes);
+  // The bytes of all such pieces from the server.
+  [[nodiscard]] std::uint64_t received_from(std::size_t server) const;
   // Updates the estimated cost of an answer of this class. Charges nothing.
   void expect(sync::autonomy::UplinkClass traffic, std::size_t bytes);
 
@@ -70,6 +75,7 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   const Clock& clock_;
   sync::autonomy::ByteBudget budget_;
   std::array<Cost, sync::autonomy::uplink_classes> costs_{};
+  std::map<std::size_t, std::uint64_t> received_from_;  // by server
   std::array<ClassEstimate, sync::autonomy::uplink_classes> estimates_{};
   loop::Event ended_;  // notified when a reservation ends
   int waiting_ = 0;    // number of waiting requests

@@ -83,10 +83,10 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "how often local watches without events get a bookmark");
   options.add("scopes-max", settings.scopes_max,
               "most cached lists; requests beyond it are forwarded");
-  options.add(
-      "list-bytes-max", settings.list_bytes_max,
-      "most bytes of one answer of the API server and of one cached list; a larger list is not "
-      "cached");
+  options.add("list-bytes-max", settings.list_bytes_max,
+              "most bytes of one cached list and of an answer that is filtered; a larger list is "
+              "not cached, "
+              "but passed through");
   options.add("cache-memory-max", settings.cache_memory_max,
               "most bytes of all cached lists in memory; the node's own have priority");
   options.add("cache-disk-max", settings.cache_disk_max, "most bytes of cache.db and its log");

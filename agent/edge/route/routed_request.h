@@ -22,6 +22,8 @@ struct RoutedRequest {
   // whether it may, and what that user may see: such a request is never answered from what is
   // cached, and its answer is never kept.
   bool impersonates = false;
+  // The answer is filtered or printed before the client gets it.
+  bool needs_whole_answer = false;
   // The Authorization header is not for the API server: it holds the node's own token.
   bool hides_authorization = false;
 

@@ -92,6 +92,25 @@ TEST(Reader, AnswersCutAnywhereComeOutWhole) {
 constexpr ReaderLimits stopping{.body_bytes = 100, .stop_after_header = true};
 const std::string post_x = "POST /a HTTP/1.1\r\nHost: x\r\n";
 
+TEST(Reader, ABodyThatOnlyEndsWithItsConnectionIsMarked) {
+  const struct {
+    std::string head;
+    bool ends_with_connection;
+  } rows[] = {
+      {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", false},
+      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", false},
+      {"HTTP/1.1 204 No Content\r\n\r\n", false},
+      {"HTTP/1.1 200 OK\r\n\r\n", true},
+      {"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", true},
+  };
+  for (const auto& row : rows) {
+    ResponseReader reader(ReaderLimits{}, Asked{});
+    ASSERT_TRUE(reader.put(row.head)) << row.head;
+    ASSERT_TRUE(reader.header_done()) << row.head;
+    EXPECT_EQ(reader.head().ends_with_connection, row.ends_with_connection) << row.head;
+  }
+}
+
 TEST(Reader, AHeaderIsThereBeforeItsBodyIsRead) {
   RequestReader reader(stopping);
   ASSERT_TRUE(reader.put(post_x + "Expect: 100-continue\r\nContent-Length: 5\r\n"));

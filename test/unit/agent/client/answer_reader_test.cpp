@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "agent/edge/cache/scope_reflectors.h"
+#include "platform/loop/clock.h"
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
 #include "test/support/virtual_time.h"
 
 namespace holdfast::agent {
@@ -40,6 +42,29 @@ class Source final : public http::BodyStream {
   loop::Event changed_;
 };
 
+// Returns its pieces with a pause before each, and then waits if there was no end.
+class PacedSource final : public http::BodyStream {
+ public:
+  PacedSource(asio::any_io_executor executor, std::vector<std::size_t> sizes, Duration apart)
+      : clock_(loop::clock_of(executor)),
+        source_(std::move(executor), std::move(sizes)),
+        apart_(apart) {}
+
+  asio::awaitable<Result<std::string>> next() override {
+    const MonoTime due = clock_.mono() + apart_;
+    while (clock_.mono() < due && !source_.cancelled()) {
+      co_await loop::sleep_until(std::min(due, clock_.mono() + 100ms));
+    }
+    co_return co_await source_.next();
+  }
+  void cancel() override { source_.cancel(); }
+
+ private:
+  const Clock& clock_;
+  Source source_;
+  Duration apart_;
+};
+
 struct ReaderBench {
   explicit ReaderBench(const AnswerLimits& limits) : reader(limits) {}
 
@@ -48,11 +73,15 @@ struct ReaderBench {
     auto source = std::make_shared<Source>(time.executor(), std::move(sizes));
     http::Response response;
     response.stream = source;
-    const MonoTime deadline = time.clock().mono() + 10s;
-    const AnswerReader::Count count = [this](std::size_t bytes) { counted += bytes; };
-    const auto read = co_await reader.read(std::move(response), whose, deadline, count);
+    ReadRules rules{.whose = whose,
+                    .deadline = time.clock().mono() + 10s,
+                    .count = [this](std::size_t bytes) { counted += bytes; }};
+    const auto read = co_await reader.read(std::move(response), std::move(rules));
     if (!read) {
       *outcome = to_string(read.error().code);
+    } else if (read->body == ReadAnswer::Body::late) {
+      EXPECT_TRUE(source->cancelled());
+      *outcome = "timeout";
     } else if (read->body == ReadAnswer::Body::whole) {
       *outcome = "whole " + std::to_string(read->response.body.size());
     } else {
@@ -73,6 +102,70 @@ struct ReaderBench {
 
 constexpr AnswerLimits small{.answer_bytes = 1000,
                              .in_flight = {.bytes = 1800, .own = 1500, .foreign = 800}};
+
+// Reads `sizes`, one piece each `apart`, and then the rest if it was left in the stream: "whole 5",
+// or "3 then 2 4" with the sizes of the beginning and of the pieces that follow.
+std::string passed_on(AnswerReader& reader, test::VirtualTime& time, std::vector<std::size_t> sizes,
+                      Duration apart, const PassOn& pass_on) {
+  std::string outcome;
+  const auto read = [&]() -> asio::awaitable<void> {
+    http::Response response{.status = 200};
+    response.stream = std::make_shared<PacedSource>(time.executor(), std::move(sizes), apart);
+    ReadRules rules{
+        .whose = Requester::foreign, .deadline = time.clock().mono() + 10s, .pass_on = pass_on};
+    auto answer = co_await reader.read(std::move(response), std::move(rules));
+    if (!answer) {
+      outcome = to_string(answer.error().code);
+      co_return;
+    }
+    const bool is_left = answer->body == ReadAnswer::Body::unfinished;
+    outcome = is_left ? std::to_string(answer->response.body.size()) + " then"
+                      : "whole " + std::to_string(answer->response.body.size());
+    auto finished = ReadAnswer::finish(*std::move(answer), 10s);
+    if (!finished) {
+      outcome = to_string(finished.error().code);
+      co_return;
+    }
+    bool is_beginning = is_left;
+    while (finished->stream) {
+      const auto piece = co_await finished->stream->next();
+      if (!piece) outcome += " " + std::string(to_string(piece.error().code));
+      if (!piece || piece->empty()) break;
+      if (!std::exchange(is_beginning, false)) outcome += " " + std::to_string(piece->size());
+    }
+  };
+  time.complete(read());
+  return outcome;
+}
+
+TEST(AnswerReader, PassesOnWhatIsLargeOrSlow) {
+  constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+  const struct {
+    std::string_view what;
+    std::vector<std::size_t> sizes;
+    Duration apart;
+    PassOn pass_on;
+    std::string_view outcome;
+  } rows[] = {
+      {"small", {50, 50, 0}, 0s, {.bytes = 100}, "whole 100"},
+      {"large", {50, 51, 30, 40, 0}, 0s, {.bytes = 100}, "101 then 30 40"},
+      {"its last piece made it large", {50, 51, 0}, 0s, {.bytes = 100}, "101 then"},
+      {"slow", {10, 10, 10, 0}, 600ms, {.bytes = 100}, "20 then 10"},
+      {"as slow as a piece may be", {10, 10, 10, 0}, 9s, {.bytes = 100}, "10 then 10 10"},
+      {"slower", {10, 10, 0}, 11s, {.bytes = 100}, "timeout"},
+      {"it stops later", {101, 10}, 1s, {.bytes = 100}, "101 then 10 timeout"},
+      {"above the limit for one", {500, 301, 7, 0}, 0s, {.bytes = never}, "801 then 7"},
+      {"slow, but wanted whole", {9, 9, 9, 0}, 2s, {never, Duration::max()}, "whole 27"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    test::VirtualTime time;
+    AnswerReader reader(
+        {.answer_bytes = 1000, .in_flight = {.bytes = 1800, .own = 1500, .foreign = 800}});
+    EXPECT_EQ(passed_on(reader, time, row.sizes, row.apart, row.pass_on), row.outcome);
+    EXPECT_EQ(reader.in_flight(), 0u);
+  }
+}
 
 TEST(AnswerReader, AllTogetherAreLimitedAndTimeIs) {
   ReaderBench bench(small);

@@ -180,7 +180,7 @@ TEST(UplinkIdentity, ARefusalOfOurOwnCredentialsIsNoAnswer) {
     Observed observed;
     uplink.observe(observed);
     http::Request ours{.target = "/private"};
-    const auto refused = co_await uplink.forward(std::move(ours), false, 5s);
+    const auto refused = co_await uplink.forward(std::move(ours), Delivery::whole, 5s);
     EXPECT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::denied);
     EXPECT_EQ(observed.refused, 1);
@@ -188,7 +188,7 @@ TEST(UplinkIdentity, ARefusalOfOurOwnCredentialsIsNoAnswer) {
     EXPECT_FALSE(uplink.link().allows_reads());
     http::Request others{.target = "/private"};
     others.headers.add("Authorization", "Bearer alice");
-    const auto passed = co_await uplink.forward(std::move(others), false, 5s);
+    const auto passed = co_await uplink.forward(std::move(others), Delivery::whole, 5s);
     EXPECT_TRUE(passed) << "the caller must see the refusal";
     EXPECT_EQ(passed->status, 401);
     EXPECT_EQ(observed.refused, 1);
@@ -207,12 +207,12 @@ TEST(UplinkIdentity, ACallerWithACertificateAloneIsNotPassedOn) {
     http::Request request{.target = "/who"};
     request.peer.common_name = "system:node:a";
     http::Request with_token = request;
-    const auto refused = co_await uplink.forward(std::move(request), false, 5s);
+    const auto refused = co_await uplink.forward(std::move(request), Delivery::whole, 5s);
     EXPECT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::denied);
     EXPECT_EQ(server.requests, 0);
     with_token.headers.add("Authorization", "Bearer alice");
-    const auto passed = co_await uplink.forward(std::move(with_token), false, 5s);
+    const auto passed = co_await uplink.forward(std::move(with_token), Delivery::whole, 5s);
     EXPECT_EQ(passed->body, "/Bearer alice");
     client->forget_connections();
     co_await server.stop();

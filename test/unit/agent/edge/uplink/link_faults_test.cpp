@@ -244,5 +244,20 @@ TEST(LinkFaults, AfterSleepTheHalfOpenConnectionIsFoundOutAtOnce) {
   EXPECT_NE(fixture.ask(list).body.find("\"two\""), std::string::npos) << "watches continue";
 }
 
+// A busy path is told from a server that hangs: a few events are no answer (cf. LargeAnswer).
+TEST(LinkFaults, EventsDoNotHideThatNothingIsAnswered) {
+  UplinkFixture fixture;
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  ASSERT_EQ(fixture.ask("/api/v1/services?resourceVersion=0").status, 200);
+  fixture.time.run(10s);
+  fixture.servers[0]->instead = http::Response{.status = 0};
+  for (int second = 0; second < 20; ++second) {
+    fixture.cloud.put("/api/v1/services", "web",
+                      R"({"spec":{"n":)" + std::to_string(second) + "}}");
+    fixture.time.run(1s);
+  }
+  EXPECT_EQ(fixture.state(), LinkState::offline);
+}
+
 }  // namespace
 }  // namespace holdfast::agent::uplink

@@ -1,0 +1,264 @@
+// Answers that are large or slow: what is not cached passes through the agent while it arrives, of
+// any size and as long as bytes move.
+
+#include <gtest/gtest.h>
+
+#include "agent/edge/route/answer.h"
+#include "platform/http/client.h"
+#include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
+#include "sync/wire/json.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
+
+namespace holdfast::agent::uplink::large_answer {
+namespace {
+
+using sync::autonomy::LinkState;
+
+constexpr std::size_t kibibyte = 1UL << 10;
+constexpr std::size_t mebibyte = 1UL << 20;
+const std::string secrets = "/api/v1/secrets";
+const std::string maps = "/api/v1/namespaces/a/configmaps";
+
+// A list of `bytes` bytes, in pieces of 16 KiB. It stops for ever after `stops_after` bytes.
+class LongList final : public http::BodyStream {
+ public:
+  LongList(asio::any_io_executor executor, std::size_t bytes, std::size_t stops_after)
+      : left_(bytes), stops_after_(stops_after), never_(std::move(executor)) {}
+
+  asio::awaitable<Result<std::string>> next() override {
+    while (sent >= stops_after_ && !cancelled_) co_await never_.wait();
+    if (cancelled_) co_return fail(Errc::cancelled, "list");
+    std::string piece(std::min(left_, 16 * kibibyte), 'x');
+    const bool is_last = piece.size() == left_;
+    if (sent == 0) piece.replace(0, begin.size(), begin);
+    if (is_last && !piece.empty()) piece.replace(piece.size() - end.size(), end.size(), end);
+    left_ -= piece.size();
+    sent += piece.size();
+    co_return piece;
+  }
+  void cancel() override {
+    cancelled_ = true;
+    never_.notify_all();
+  }
+
+  static constexpr std::string_view begin =
+      R"({"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"300"},"items":[)"
+      R"({"metadata":{"name":"s","namespace":"a","uid":"u","resourceVersion":"200"},"data":{"a":")";
+  static constexpr std::string_view end = R"("}}]})";
+  std::size_t sent = 0;
+
+ private:
+  std::size_t left_;
+  std::size_t stops_after_;
+  bool cancelled_ = false;
+  loop::Event never_;
+};
+
+// What a client has got.
+struct Got {
+  int status = 0;
+  std::size_t bytes = 0;
+  Duration first{};  // until its first byte
+  Duration whole{};  // until the end
+  std::string error;
+};
+
+struct LargeFixture : UplinkFixture {
+  explicit LargeFixture(const UplinkFixtureOptions& made = {}) : UplinkFixture(made) {
+    EXPECT_TRUE(until(LinkState::connected));
+    time.run(30s);
+  }
+
+  // The API server answers lists of `path` with a list of so many bytes from now on.
+  void serve(const std::string& path, std::size_t bytes,
+             std::size_t stops_after = std::numeric_limits<std::size_t>::max()) {
+    servers[0]->special = [this, path, bytes, stops_after](
+                              const http::Request& request) -> std::optional<http::Response> {
+      const bool is_watch = request.query().find("watch=") != std::string_view::npos;
+      if (request.path() != path || is_watch) return std::nullopt;
+      http::Response response = json_response(200, "");
+      response.stream = list = std::make_shared<LongList>(time.executor(), bytes, stops_after);
+      return response;
+    };
+  }
+
+  // Every byte from and to the API server takes its time.
+  void narrow(std::int64_t bytes_per_s) {
+    stop();
+    time.network().set_link({"127.0.0.1", servers[0]->port()}, {.bytes_per_s = bytes_per_s});
+    start();
+    EXPECT_TRUE(until(LinkState::connected));
+    time.run(30s);
+  }
+
+  // Asks as a client that waits for `rest` between two pieces that it reads.
+  Got ask_for(const std::string& target, const std::string& agent, Duration rest = {}) {
+    Got got;
+    time.complete(read(target, agent, rest, got));
+    return got;
+  }
+
+  asio::awaitable<void> read(std::string target, std::string agent, Duration rest, Got& got) {
+    http::Client client(http::Endpoint{read_endpoints(options.data_dir).value().proxy});
+    const MonoTime began = time.clock().mono();
+    http::Request request{.target = std::move(target), .headers = {{"User-Agent", agent + "/v1"}}};
+    auto response = co_await client.open(std::move(request), began + 60s);
+    if (!response) {
+      got.error = response.error().what;
+      co_return;
+    }
+    got.status = response->status;
+    got.bytes = response->body.size();
+    while (response->stream) {
+      const auto piece = co_await response->stream->next();
+      if (!piece) got.error = piece.error().what;
+      if (!piece || piece->empty()) break;
+      if (got.bytes == 0) got.first = time.clock().mono() - began;
+      got.bytes += piece->size();
+      if (list) furthest_ahead = std::max(furthest_ahead, list->sent - got.bytes);
+      if (rest > Duration::zero()) co_await loop::sleep_until(time.clock().mono() + rest);
+    }
+    got.whole = time.clock().mono() - began;
+  }
+
+  std::shared_ptr<LongList> list;
+  std::size_t furthest_ahead = 0;  // the most bytes that were sent and not read yet
+};
+
+TEST(LargeAnswer, OfAnySizePassesThroughInLittleMemory) {
+  for (const std::size_t bytes : {40 * kibibyte, 64 * kibibyte, 3 * mebibyte, 68 * mebibyte}) {
+    SCOPED_TRACE(bytes);
+    LargeFixture fixture;
+    fixture.serve(secrets, bytes);
+    const Got got = fixture.ask_for(secrets, "kubectl");
+    EXPECT_EQ(got.status, 200);
+    EXPECT_EQ(got.bytes, bytes);
+    EXPECT_EQ(got.error, "");
+    EXPECT_LE(fixture.furthest_ahead, 2 * mebibyte);
+    EXPECT_EQ(fixture.state(), LinkState::connected);
+  }
+}
+
+// The sockets and the agent hold some of it, and the API server waits with the rest.
+TEST(LargeAnswer, WaitsForAClientThatReadsSlowly) {
+  LargeFixture fixture;
+  fixture.serve(secrets, 20 * mebibyte);
+  const Got got = fixture.ask_for(secrets, "kubectl", 100ms);
+  EXPECT_EQ(got.bytes, 20 * mebibyte);
+  EXPECT_GE(got.whole, 30s);
+  EXPECT_LE(fixture.furthest_ahead, 4 * mebibyte);
+  EXPECT_EQ(fixture.state(), LinkState::connected);
+}
+
+TEST(LargeAnswer, MayTakeLongAsLongAsItMoves) {
+  const struct {
+    std::int64_t bytes_per_s;
+    std::size_t bytes;
+    Duration least;
+    Duration most;
+  } rows[] = {
+      {150'000, 3 * mebibyte, 20s, 25s},
+      {150'000, 12 * mebibyte, 80s, 90s},
+      {16'000, 1 * mebibyte, 60s, 75s},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.bytes);
+    LargeFixture fixture;
+    fixture.narrow(row.bytes_per_s);
+    fixture.serve(secrets, row.bytes);
+    const MonoTime since = fixture.edge->uplink().link().since();
+    const Got got = fixture.ask_for(secrets, "kubectl");
+    EXPECT_EQ(got.status, 200);
+    EXPECT_EQ(got.bytes, row.bytes);
+    EXPECT_EQ(got.error, "");
+    EXPECT_LE(got.first, 3s);
+    EXPECT_GE(got.whole, row.least);
+    EXPECT_LE(got.whole, row.most);
+    EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+    EXPECT_EQ(fixture.edge->uplink().link().since(), since) << "it was no fault of the link";
+  }
+}
+
+TEST(LargeAnswer, ThatStopsIsBrokenOffSoon) {
+  LargeFixture fixture;
+  fixture.serve(secrets, 3 * mebibyte, mebibyte);
+  const Got got = fixture.ask_for(secrets, "kubectl");
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.bytes, mebibyte);
+  EXPECT_NE(got.error, "") << "the client must not take it for the whole";
+  EXPECT_LE(got.whole, fixture.options.write_deadline + 2s);
+  EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+}
+
+// Nobody is told that it is too large for the cache, as long as the cloud is there.
+TEST(LargeAnswer, OfAListThatIsTooLargeForTheCacheComesFromTheCloud) {
+  LargeFixture fixture({.set = [](EdgeOptions& options) {
+    options.list_bytes_max = 1 << 20;
+    options.cache_memory_max = 2 << 20;
+  }});
+  fixture.serve(secrets, 13 * mebibyte);
+  for (const char* query : {"", "?resourceVersion=0", "?limit=500"}) {
+    SCOPED_TRACE(query);
+    const Got got = fixture.ask_for(secrets + query, "kubelet");
+    EXPECT_EQ(got.status, 200);
+    EXPECT_EQ(got.bytes, 13 * mebibyte);
+    EXPECT_EQ(got.error, "");
+  }
+  fixture.cut_link();
+  EXPECT_EQ(fixture.ask_for(secrets, "kubelet").status, 503);
+}
+
+// The agent's own lists may take as long as they move, too.
+TEST(LargeAnswer, IsCachedOverANarrowLink) {
+  LargeFixture fixture;
+  fixture.narrow(100'000);
+  fixture.cloud.put(maps, "large", R"({"data":{"a":")" + std::string(3'000'000, 'x') + R"("}})");
+  (void)fixture.ask_for(maps + "?resourceVersion=0", "kubelet");
+  fixture.time.run(2min);
+  EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+  fixture.cut_link();
+  const Got got = fixture.ask_for(maps + "?resourceVersion=0", "kubelet");
+  EXPECT_EQ(got.status, 200);
+  EXPECT_GE(got.bytes, 3'000'000u);
+}
+
+// What is passed on is limited in number. Who is refused may try again, and nothing else suffers.
+TEST(LargeAnswer, ManySlowReadersLeaveRoomForTheRest) {
+  LargeFixture fixture;
+  fixture.serve(secrets, 4 * mebibyte);
+  constexpr int readers = 50;
+  std::vector<Got> got(readers);
+  loop::Tasks tasks(fixture.time.executor());
+  for (Got& each : got) tasks.spawn("read", fixture.read(secrets, "kubectl", 5s, each));
+  fixture.time.run(1min);
+  const auto with = [&got](int status) {
+    return std::count_if(got.begin(), got.end(),
+                         [status](const Got& each) { return each.status == status; });
+  };
+  EXPECT_EQ(with(200), 32);
+  EXPECT_EQ(with(429), readers - 32);
+  EXPECT_EQ(fixture.ask("/version").status, 200);
+  EXPECT_EQ(fixture.ask(maps + "?resourceVersion=0").status, 200);
+  EXPECT_EQ(fixture.state(), LinkState::connected);
+  tasks.cancel();
+  fixture.time.complete(tasks.join());
+  fixture.time.run(1min);
+  EXPECT_EQ(fixture.ask_for(secrets, "kubectl").bytes, 4 * mebibyte) << "there is room again";
+}
+
+// Each byte is charged once.
+TEST(LargeAnswer, CountsForTheBudget) {
+  LargeFixture fixture;
+  const auto received = [&fixture] {
+    return fixture.edge->uplink().bytes().cost(sync::autonomy::UplinkClass::reads).received;
+  };
+  fixture.serve(secrets, 20 * mebibyte);
+  const std::uint64_t before = received();
+  EXPECT_EQ(fixture.ask_for(secrets, "kubectl").bytes, 20 * mebibyte);
+  EXPECT_GE(received() - before, 20 * mebibyte);
+  EXPECT_LE(received() - before, 20 * mebibyte + kibibyte);
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink::large_answer
