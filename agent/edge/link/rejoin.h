@@ -37,6 +37,8 @@ struct RejoinLimits {
   Duration turn = std::chrono::seconds(5);        // to refresh the scopes of one turn
   Duration all_turns = std::chrono::seconds(15);  // to refresh the scopes of all turns
   Duration turn_min = std::chrono::seconds(1);    // for one turn, even if `all_turns` has passed
+  // How long renewals of the lease may only be late, as behind a large answer, until that is told.
+  Duration lease_late = std::chrono::seconds(30);
   // The most changes of scopes' health that are journalled per interval. Each is a durable write.
   int records = 20;
   Duration records_interval = std::chrono::minutes(1);
@@ -116,6 +118,7 @@ class Rejoin {
   std::string known_node_;            // as it was last known, in JSON; "" if the cloud has it
   std::string node_problem_;          // why the Node could not be read, as it was told last
   std::string lease_problem_;         // the same for the lease
+  MonoTime lease_renewed_at_;         // or, before that, the start
   // The newest version that the API server has shown in the current rejoin.
   sync::objects::Version shown_ = 0;
   // The current rejoin had scopes that were not refreshed in time.
