@@ -197,8 +197,8 @@ void Reflector::list(Actions& actions) {
   asked_all_ = false;
   asked_version_ = seen_is_gone_ ? "" : seen_.empty() ? config_.first_list_version : seen_;
   // A server does not answer lists with a limit from its watch cache, except for version "0".
-  const bool paged = config_.by_page || config_.in_pages || server_pages_ ||
-                     asked_version_.empty() || asked_version_ == "0";
+  const bool paged =
+      config_.by_page || server_pages_ || asked_version_.empty() || asked_version_ == "0";
   send(asked_version_, paged ? config_.page_size : 0, {}, actions);
 }
 

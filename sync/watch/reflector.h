@@ -42,9 +42,7 @@ struct ReflectorConfig {
   Duration short_watch = std::chrono::seconds(1);
   std::size_t list_bytes = 256UL << 20;  // limit for all pages of a list together
   std::size_t list_items = 10'000'000;   // limit for all pages of a list together, in objects
-  // Asks for every list in pages, also after a watch whose version is gone.
-  bool in_pages = false;
-  // TakePage and EndList instead of Replace; implies `in_pages`.
+  // TakePage and EndList instead of Replace; every list is asked for in pages.
   bool by_page = false;
   pacing::BackoffConfig backoff = {};
   // Used instead of `backoff` after a failed list, and after a failed watch that must be followed

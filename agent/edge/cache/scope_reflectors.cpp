@@ -182,7 +182,6 @@ asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scop
                          .reflector = {.first_list_version = "",
                                        .list_bytes = scopes_.limits().scope_bytes,
                                        .list_items = scopes_.limits().scope_objects,
-                                       .in_pages = true,
                                        .list_backoff = scope_retry.backoff,
                                        .refused_pause = scope_retry.refused_pause,
                                        .granted = scope->cache().complete()}};

@@ -97,15 +97,6 @@ const std::vector<Script> lists = {
          {10s, TimePassed{}, {"list rv=0 limit=500 continue="}},
      },
      {.list_bytes = 10}},
-    {"in pages: also after a watch whose version is gone",
-     {
-         {0s, Started{"10"}, {"watch rv=10 for 469"}},
-         {3s, watch_failed(expired), {"wait until 3.269872027s"}},
-         {10s, TimePassed{}, {"list rv=10 or newer limit=2 continue="}},
-         {11s, page({"a", "b"}, "20", "t"), {"list rv= limit=2 continue=t"}},
-         {12s, page({"c"}, "20"), {"replace rv=20: a b c", "watch rv=20 for 591"}},
-     },
-     {.first_list_version = "", .page_size = 2, .in_pages = true}},
     {"by page: each page at once, and never everything in one answer",
      {
          {0s, Started{}, {"list rv= limit=2 continue="}},
