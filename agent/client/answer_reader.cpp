@@ -28,20 +28,21 @@ struct HeldBytes {
 // An answer that is passed on while it arrives: what was read of it, and then the rest.
 class PassedOn final : public http::BodyStream {
  public:
-  PassedOn(ReadAnswer answer, Duration silence) : answer_(std::move(answer)), silence_(silence) {}
+  explicit PassedOn(ReadAnswer answer) : answer_(std::move(answer)) {}
 
   asio::awaitable<Result<std::string>> next() override {
     if (!answer_.response.body.empty()) co_return next_of_beginning();
     const auto rest = answer_.response.stream;
     const auto executor = co_await asio::this_coro::executor;
-    loop::Timer limit(executor, loop::clock_of(executor).mono() + silence_);
+    loop::Timer limit(executor, loop::clock_of(executor).mono() + passed_on_silence);
     limit.async_wait([rest](const boost::system::error_code& ec) {
       if (!ec) rest->cancel();
     });
     auto piece = co_await rest->next();
     const bool late = limit.cancel() == 0;
     if (!piece && late) {
-      co_return fail(Errc::timeout, "nothing more arrived within " + format_duration(silence_));
+      co_return fail(Errc::timeout,
+                     "nothing more arrived within " + format_duration(passed_on_silence));
     }
     co_return piece;
   }
@@ -60,7 +61,6 @@ class PassedOn final : public http::BodyStream {
   }
 
   ReadAnswer answer_;
-  Duration silence_;
   std::size_t taken_ = 0;  // of the beginning
 };
 
@@ -76,13 +76,13 @@ AnswerLimits answer_limits(std::size_t answer_bytes) {
   return made;
 }
 
-Result<http::Response> ReadAnswer::finish(ReadAnswer answer, Duration silence) {
+Result<http::Response> ReadAnswer::finish(ReadAnswer answer) {
   switch (answer.body) {
     case Body::whole:
       return std::move(answer.response);
     case Body::unfinished: {
       http::Response passed{.status = answer.response.status, .headers = answer.response.headers};
-      passed.stream = std::make_shared<PassedOn>(std::move(answer), silence);
+      passed.stream = std::make_shared<PassedOn>(std::move(answer));
       return passed;
     }
     case Body::late:
@@ -123,7 +123,7 @@ class AnswerReader::Reading {
     const Status read = co_await read_all();
     const bool late = limit_.cancel() == 0;
     if (read && into_.body == ReadAnswer::Body::whole) co_return read;
-    if (read && into_.body == ReadAnswer::Body::unfinished && !late && is_left()) co_return read;
+    if (read && into_.body == ReadAnswer::Body::unfinished && !late && leave_rest()) co_return read;
     stream_->cancel();
     if (!late) co_return read;
     into_.body = ReadAnswer::Body::late;
@@ -153,8 +153,8 @@ class AnswerReader::Reading {
     co_return Status();
   }
 
-  // Leaves the rest in its stream, if there is room for that.
-  bool is_left() {
+  // Leaves the rest in its stream. Returns false if there is no room for that.
+  bool leave_rest() {
     const auto rest = std::make_shared<HeldBytes>(reader_.passed_on_, rules_.whose);
     if (auto room = rest->bytes.set(reader_.limits_.passed_on_each); !room) {
       refuse(ReadAnswer::Body::no_room, room.error().what);

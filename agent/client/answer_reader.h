@@ -45,6 +45,8 @@ struct PassOn {
   std::size_t bytes = 64UL << 10;           // when more has arrived
   Duration time = std::chrono::seconds(1);  // or when a piece arrives after this time
 };
+// How long the rest of a body that is passed on may be silent.
+inline constexpr Duration passed_on_silence = std::chrono::seconds(10);
 
 // How one body is read.
 struct ReadRules {
@@ -75,10 +77,9 @@ struct ReadAnswer {
   std::shared_ptr<void> beginning_held = {};
   std::shared_ptr<void> rest_held = {};
 
-  // The response; if it is unfinished, with a stream of the whole body whose pieces may be
-  // `silence` apart. Errors, with `problem`: timeout, if the body is late; exhausted, if it is
-  // above a limit.
-  [[nodiscard]] static Result<http::Response> finish(ReadAnswer answer, Duration silence);
+  // The response; if it is unfinished, with a stream of the whole body. Errors, with `problem`:
+  // timeout, if the body is late; exhausted, if it is above a limit.
+  [[nodiscard]] static Result<http::Response> finish(ReadAnswer answer);
 };
 
 class AnswerReader {

@@ -218,7 +218,7 @@ asio::awaitable<Result<http::Response>> ApiClient::send(ApiRequest request, bool
                   .deadline = deadline};
   auto read = co_await reader->read(*std::move(response), std::move(rules));
   if (!read) co_return fail(doing, read.error());
-  response = ReadAnswer::finish(*std::move(read), {});
+  response = ReadAnswer::finish(*std::move(read));
   if (!response) co_return fail(doing, response.error());
   co_return response;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "platform/time.h"
@@ -17,6 +18,12 @@ namespace holdfast::sync::autonomy {
 // The kubelet's own limit for a heartbeat, its nodeStatusUpdateFrequency
 // (cmd/kubelet/app/server.go).
 inline constexpr Duration heartbeat_limit_max = std::chrono::seconds(10);
+
+// Whether a server that has sent so many bytes of other answers while a request waited is busy with
+// them, and not silent. A few events of watches are less.
+[[nodiscard]] constexpr bool is_busy(std::uint64_t received_meanwhile) {
+  return received_meanwhile >= 8UL << 10;
+}
 
 class PathTime {
  public:

@@ -10,12 +10,22 @@
 
 #pragma once
 
+#include <cstdint>
+
 #include <string>
 
 #include "sync/objects/version.h"
 #include "sync/watch/watch_cache.h"
 
 namespace holdfast::sync::watch {
+
+// What speaks against the objects of a scope, besides their version.
+enum class Doubt : std::uint8_t {
+  none,
+  derived,     // they were copied from another scope and never received
+  outdated,    // they may belong to data that the API server does not have any more
+  unreadable,  // its list or watch was refused, failed or was too large, and would be so again
+};
 
 class Resumption {
  public:
@@ -33,8 +43,9 @@ class Resumption {
 
   // The version at which the scope's watch continues; "": it is listed. It is also listed after
   // writes that were accepted locally, because only a list ends their versions.
-  [[nodiscard]] std::string resume_from(const WatchCache& cache) const {
-    const bool continues = cache.complete() && !cache.has_local_events() && !is_behind_;
+  [[nodiscard]] std::string resume_from(const WatchCache& cache, Doubt doubt = Doubt::none) const {
+    const bool sound = cache.complete() && doubt == Doubt::none;
+    const bool continues = sound && !cache.has_local_events() && !is_behind_;
     const objects::Version version = cache.server_version();
     return continues && version > 0 && version <= shown_ ? std::to_string(version) : "";
   }

@@ -126,6 +126,15 @@ bool ScopeReflectors::may_fetch(const LocalScope& scope) const {
   return false;
 }
 
+// A scope whose list only took too long is served well by a watch.
+static sync::watch::Doubt doubt_of(const LocalScope& scope) {
+  if (scope.derived()) return sync::watch::Doubt::derived;
+  if (scope.is_outdated()) return sync::watch::Doubt::outdated;
+  const ScopeFault fault = scope.health().fault();
+  const bool readable = fault == ScopeFault::none || fault == ScopeFault::timeout;
+  return readable ? sync::watch::Doubt::none : sync::watch::Doubt::unreadable;
+}
+
 // Feeds one scope until it is retired. A task feeds it as long as the link allows that; it is
 // cancelled and started again when the link comes back or list_again() was called.
 asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
@@ -141,7 +150,7 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
     const auto online = std::make_shared<loop::Tasks>(executor_);
     online_[scope->number()] = online;
     std::string resume_from;
-    if (!asked_for) resume_from = resume_version(*scope);
+    if (!asked_for) resume_from = resumption_.resume_from(scope->cache(), doubt_of(*scope));
     online->spawn("feed", reflect_while_online(scope, since, std::move(resume_from)));
     while (may_fetch(*scope) && !restart_.contains(scope->number())) {
       co_await uplink_.changed().wait();
@@ -153,15 +162,6 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
   online_.erase(scope->number());
   restart_.erase(scope->number());
   renewed_.erase(scope->number());
-}
-
-// A derived scope was never received. One that was refused or is too large would be so again, but
-// one whose list only took too long is served well by a watch.
-std::string ScopeReflectors::resume_version(const LocalScope& scope) const {
-  const ScopeFault fault = scope.health().fault();
-  const bool readable = fault == ScopeFault::none || fault == ScopeFault::timeout;
-  if (scope.derived() || scope.is_outdated() || !readable) return "";
-  return resumption_.resume_from(scope.cache());
 }
 
 asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scope, MonoTime since,

@@ -127,8 +127,6 @@ class ScopeReflectors final : public ListWatchSource {
   asio::awaitable<std::optional<sync::watch::Failure>> get_object(ScopePtr scope,
                                                                   std::string authorization);
   [[nodiscard]] bool may_fetch(const LocalScope& scope) const;
-  // Where the scope's watch continues when it is fed again; "": it is listed.
-  [[nodiscard]] std::string resume_version(const LocalScope& scope) const;
   [[nodiscard]] bool has_credentials(const LocalScope& scope) const;
 
   asio::any_io_executor executor_;

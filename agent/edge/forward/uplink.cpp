@@ -29,10 +29,6 @@ std::size_t size_of(const ApiRequest& request) {
   return usual + request.target.size() + request.authorization.size() + request.body.size();
 }
 
-// A server that has sent so many bytes of other answers while a request waited is not silent: the
-// path is busy with them. Now and then an event of a watch is less.
-constexpr std::uint64_t busy_bytes = 8UL << 10;
-
 std::optional<PassOn> pass_on(Delivery delivery) {
   if (delivery == Delivery::moving) return PassOn{};
   if (delivery != Delivery::whole_if_it_fits) return std::nullopt;
@@ -154,7 +150,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, D
     if (read) owners_.record(credentials, sent.target, read->response.status);
     const bool too_large = read && read->body == ReadAnswer::Body::too_large;
     if (too_large) co_return status_problem(507, read->problem);
-    if (read) co_return ReadAnswer::finish(*std::move(read), limit);
+    if (read) co_return ReadAnswer::finish(*std::move(read));
     const auto other = next_server(repeatable, server, tries);
     if (!other) co_return fail(read.error());
     server = *other;
@@ -193,7 +189,7 @@ asio::awaitable<Result<http::Response>> Uplink::send_within(std::optional<Durati
     auto read = co_await send_to(sent, std::move(copy));
     read = record_read(sent, std::move(read));
     if (read) owners_.record(request.authorization, sent.target, read->response.status);
-    if (read) co_return ReadAnswer::finish(*std::move(read), sent.limit);
+    if (read) co_return ReadAnswer::finish(*std::move(read));
     const auto other = next_server(repeatable, server, tries);
     if (!other) co_return fail(read.error());
     server = *other;
@@ -294,7 +290,7 @@ Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
 
 bool Uplink::is_evidence(const SentRequest& sent) const {
   const std::uint64_t meanwhile = bytes_->received_from(sent.server) - sent.received_before;
-  if (meanwhile >= busy_bytes) return false;
+  if (sync::autonomy::is_busy(meanwhile)) return false;
   return sent.heartbeat || path(sent.server).is_evidence(sent.limit);
 }
 

@@ -67,8 +67,8 @@ class Uplink {
   // "10.0.0.1:6443"
   [[nodiscard]] std::string server_name(std::size_t server) const;
 
-  // Forwards a local client's request and returns the answer. `limit` is for all tries together; of
-  // a body that is passed on while it arrives, it limits the time between two pieces. Without
+  // Forwards a local client's request and returns the answer. `limit` is for all tries together,
+  // but not for a body that is passed on while it arrives (passed_on_silence). Without
   // `timeout_is_evidence`, a timeout is no evidence against link and server, because the server
   // itself waits for somebody else. Errors: the transport's (the cloud was not reached); denied,
   // for a caller with a certificate and no token, who gets none of our credentials; exhausted, if

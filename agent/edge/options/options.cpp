@@ -85,8 +85,7 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "most cached lists; requests beyond it are forwarded");
   options.add("list-bytes-max", settings.list_bytes_max,
               "most bytes of one cached list and of an answer that is filtered; a larger list is "
-              "not cached, "
-              "but passed through");
+              "passed through instead of being cached");
   options.add("cache-memory-max", settings.cache_memory_max,
               "most bytes of all cached lists in memory; the node's own have priority");
   options.add("cache-disk-max", settings.cache_disk_max, "most bytes of cache.db and its log");

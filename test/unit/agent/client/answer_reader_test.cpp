@@ -121,7 +121,7 @@ std::string passed_on(AnswerReader& reader, test::VirtualTime& time, std::vector
     const bool is_left = answer->body == ReadAnswer::Body::unfinished;
     outcome = is_left ? std::to_string(answer->response.body.size()) + " then"
                       : "whole " + std::to_string(answer->response.body.size());
-    auto finished = ReadAnswer::finish(*std::move(answer), 10s);
+    auto finished = ReadAnswer::finish(*std::move(answer));
     if (!finished) {
       outcome = to_string(finished.error().code);
       co_return;

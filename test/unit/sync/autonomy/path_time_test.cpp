@@ -70,5 +70,11 @@ TEST(PathTime, OtherLeastLimitsHaveOtherBounds) {
   }
 }
 
+TEST(PathTime, AServerIsBusyThatSendsMoreThanAFewEvents) {
+  EXPECT_FALSE(is_busy(0));
+  EXPECT_FALSE(is_busy(8191));
+  EXPECT_TRUE(is_busy(8192));
+}
+
 }  // namespace
 }  // namespace holdfast::sync::autonomy

@@ -54,6 +54,17 @@ TEST(Resumption, IsAllowedWhereNoVersionIsAheadOfTheServers) {
   }
 }
 
+TEST(Resumption, IsRefusedIfAnythingSpeaksAgainstTheObjects) {
+  const WatchCache scope = cache_of({.version = 100});
+  Resumption resumption;
+  resumption.begin(120);
+  resumption.note(scope);
+  EXPECT_EQ(resumption.resume_from(scope, Doubt::none), "100");
+  for (const Doubt doubt : {Doubt::derived, Doubt::outdated, Doubt::unreadable}) {
+    EXPECT_EQ(resumption.resume_from(scope, doubt), "");
+  }
+}
+
 TEST(Resumption, EachConnectionIsJudgedByItself) {
   const WatchCache scope = cache_of({.version = 100});
   Resumption resumption;
