@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/client/limited_client.h"
 #include "agent/edge/options/cache_limits.h"
 #include "platform/log.h"
 #include "platform/loop/tasks.h"
@@ -226,15 +227,28 @@ void Rejoin::note_node_version(sync::objects::Version before, std::string_view t
   if (comparable && version < before) note_setback({before, version});
 }
 
+asio::awaitable<Result<http::Response>> Rejoin::read_node() {
+  const MonoTime until = clock_.mono() + rejoin_limits.overload;
+  for (;;) {
+    ApiRequest request{.target = "/api/v1/nodes/" + percent_encode(options_.node_name)};
+    auto node = co_await uplink_.send(std::move(request), false, rejoin_limits.request);
+    const bool overloaded = node && (node->status == 429 || node->status == 503);
+    if (node && !overloaded) overload_backoff_.reset();
+    if (!overloaded) co_return node;
+    const Duration asked = pause_of(*node, {.pause_min = {}}).value_or(Duration::zero());
+    const MonoTime again =
+        clock_.mono() + std::max(asked, overload_backoff_.next(clock_.mono(), random_));
+    if (again > until) co_return fail(sync::wire::to_error(node->status, node->body));
+    co_await loop::sleep_until(again);
+  }
+}
+
 asio::awaitable<Status> Rejoin::check_node() {
-  ApiRequest request{.target = "/api/v1/nodes/" + percent_encode(options_.node_name)};
   const CachedNode cached = cached_node();
   const sync::objects::Version before = cached.object != nullptr ? cached.object->version : 0;
-  const auto node = co_await uplink_.send(std::move(request), false, rejoin_limits.request);
+  const auto node = co_await read_node();
   if (!node) co_return fail("node", node.error());
   const std::string subject = "nodes/" + options_.node_name;
-  const bool overloaded = node->status == 429 || node->status == 503;
-  if (overloaded) co_return fail("node", sync::wire::to_error(node->status, node->body));
   Status done;
   const CachedNode known = cached_node();
   if (node->status != 200 && known.object != nullptr) {

@@ -5,9 +5,10 @@
 // that the node is still the same; send the outbox (see replay.h); bring all scopes up to date, by
 // turns; send what was accepted meanwhile, and list the scopes that show it, until nothing is left.
 // Then the link is connected. A failure of the link ends the rejoin: the link is offline, and the
-// next probe starts over. A write that is refused for now waits by itself, also after the rejoin. A
-// scope that can be neither listed nor watched becomes unhealthy (see scope_health.h); the link,
-// the outbox and other scopes do not wait for it.
+// next probe starts over. A server that is overloaded (429, 503) is no failure: the rejoin waits up
+// to a minute until that has passed. A write that is refused for now waits by itself, also after
+// the rejoin. A scope that can be neither listed nor watched becomes unhealthy (see
+// scope_health.h); the link, the outbox and other scopes do not wait for it.
 //
 // Threading: the loop's thread only.
 
@@ -25,11 +26,14 @@
 #include "agent/edge/offline/registration.h"
 #include "agent/edge/options/options.h"
 #include "platform/loop/tasks.h"
+#include "sync/pacing/backoff.h"
 
 namespace holdfast::agent {
 
 struct RejoinLimits {
   Duration request = std::chrono::seconds(10);  // to read the node
+  // How long a server is asked for the node again that answers 429 or 503.
+  Duration overload = std::chrono::minutes(1);
   // While connected, how long until a Node that could not be read or registered is tried again:
   // doubled each time.
   Duration node_pause_min = std::chrono::seconds(10);
@@ -78,6 +82,10 @@ class Rejoin {
   [[nodiscard]] CachedNode cached_node() const;
   asio::awaitable<void> rejoin();
   asio::awaitable<Status> run_stages();
+  // Reads the Node from the API server. A server that is overloaded is asked again after the pause
+  // that it asks for: it is no outage. Errors: those of the link; unavailable, if that lasts too
+  // long.
+  asio::awaitable<Result<http::Response>> read_node();
   // Checks that the cloud still has the same node, and drops statuses that it has overtaken. If the
   // cloud has deleted the node, it is registered again.
   // If it cannot be read, or is not let register, that is not an error; it is tried again later.
@@ -113,12 +121,13 @@ class Rejoin {
   std::shared_ptr<loop::Tasks> meanwhile_;  // runs during the current rejoin
   // The server did not take writes in the current rejoin.
   bool writes_postponed_ = false;
-  std::optional<MonoTime> node_due_;  // when to check the Node again
-  Duration node_pause_{};             // the last pause before that
-  std::string known_node_;            // as it was last known, in JSON; "" if the cloud has it
-  std::string node_problem_;          // why the Node could not be read, as it was told last
-  std::string lease_problem_;         // the same for the lease
-  MonoTime lease_renewed_at_;         // or, before that, the start
+  std::optional<MonoTime> node_due_;            // when to check the Node again
+  Duration node_pause_{};                       // the last pause before that
+  sync::pacing::Backoff overload_backoff_{{}};  // of read_node(); grows over several rejoins
+  std::string known_node_;     // as it was last known, in JSON; "" if the cloud has it
+  std::string node_problem_;   // why the Node could not be read, as it was told last
+  std::string lease_problem_;  // the same for the lease
+  MonoTime lease_renewed_at_;  // or, before that, the start
   // The newest version that the API server has shown in the current rejoin.
   sync::objects::Version shown_ = 0;
   // The current rejoin had scopes that were not refreshed in time.

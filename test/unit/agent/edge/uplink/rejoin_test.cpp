@@ -72,5 +72,61 @@ TEST(RejoinMoments, AWriteIsSentWheneverItComes) {
   EXPECT_GT(moment, 100) << "the rejoin has several turns";
 }
 
+// The API server answers so many requests for the Node with `status` after an outage. Returns how
+// long the first rejoin took, and expects that it ended in `state`.
+Duration rejoin_of_overloaded(int status, const char* retry_after, int times, LinkState state) {
+  UplinkFixture fixture({.set = [](EdgeOptions& options) { options.rejoin_jitter = 0ms; }});
+  EXPECT_TRUE(fixture.until(LinkState::connected));
+  fixture.cut_link();
+  int left = times;
+  fixture.servers[0]->special = [&](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != "/api/v1/nodes/edge1" || request.method != http::Method::get ||
+        left-- <= 0) {
+      return std::nullopt;
+    }
+    http::Response busy{.status = status, .body = "{}"};
+    if (*retry_after != '\0') busy.headers.add("Retry-After", retry_after);
+    return busy;
+  };
+  fixture.servers[0]->restore();
+  EXPECT_TRUE(fixture.until(LinkState::rejoining));
+  const MonoTime began = fixture.time.clock().mono();
+  const std::size_t renewals = fixture.cloud.renewals.size();
+  const auto ended = [&fixture] { return fixture.state() != LinkState::rejoining; };
+  EXPECT_TRUE(fixture.time.run_until(5min, ended));
+  EXPECT_EQ(fixture.state(), state) << fixture.reason();
+  const Duration took = fixture.time.clock().mono() - began;
+  const auto intervals = static_cast<std::size_t>(took / fixture.options.lease_renew_interval);
+  EXPECT_GE(fixture.cloud.renewals.size() - renewals, intervals) << "the lease is renewed";
+  return took;
+}
+
+TEST(Rejoin, AnOverloadedServerIsGivenTheTimeItAsksFor) {
+  struct Row {
+    int status;
+    const char* retry_after;
+    int times;
+    Duration at_least;
+    Duration at_most;
+  };
+  const Row rows[] = {
+      {429, "1", 1, 1s, 3s}, {503, "1", 1, 1s, 3s},  {429, "15", 3, 45s, 50s},
+      {429, "", 4, 0s, 20s}, {503, "0", 4, 0s, 20s},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(std::to_string(row.status) + ", Retry-After " + row.retry_after);
+    const Duration took =
+        rejoin_of_overloaded(row.status, row.retry_after, row.times, LinkState::connected);
+    EXPECT_GE(took, row.at_least);
+    EXPECT_LE(took, row.at_most);
+  }
+}
+
+TEST(Rejoin, AServerThatStaysOverloadedEndsItAfterAMinute) {
+  const Duration took = rejoin_of_overloaded(429, "7", 1000, LinkState::offline);
+  EXPECT_GE(took, 40s);
+  EXPECT_LE(took, 1min + 1s);
+}
+
 }  // namespace
 }  // namespace holdfast::agent::uplink
