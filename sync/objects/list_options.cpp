@@ -1,5 +1,7 @@
 #include "sync/objects/list_options.h"
 
+#include <algorithm>
+
 #include "platform/text.h"
 #include "sync/objects/version.h"
 #include "sync/wire/quote.h"
@@ -11,6 +13,10 @@ constexpr std::string_view match_exact = "Exact";
 constexpr std::string_view match_not_older = "NotOlderThan";
 constexpr std::string_view list_matches[] = {match_exact, match_not_older, ""};
 constexpr std::string_view watch_matches[] = {match_not_older};
+
+// Of smaller_page(). Three steps lead from the largest page to a single object.
+constexpr std::int64_t page_max = 500;
+constexpr std::int64_t page_divisor = 8;
 
 Result<std::optional<std::int64_t>> number(const Query& query, std::string_view name) {
   if (!query.has(name)) return std::nullopt;
@@ -142,6 +148,22 @@ Consistency consistency_of(const ListOptions& options) {
 bool wants_initial_events(const ListOptions& options) {
   const bool from_any = parse_version(options.resource_version).value_or(0) == 0;
   return options.send_initial_events.value_or(from_any);
+}
+
+std::optional<Query> smaller_page(const Query& query) {
+  const auto options = parse_list_options(query);
+  if (!options || options->watch || options->limit <= 0) return std::nullopt;
+  const bool ignores_limit = options->continue_token.empty() && options->resource_version == "0";
+  if (!ignores_limit && options->limit == 1) return std::nullopt;
+  const std::int64_t shrunk = std::max<std::int64_t>(options->limit / page_divisor, 1);
+  const std::int64_t limit = ignores_limit ? options->limit : shrunk;
+  Query smaller = query;
+  if (ignores_limit) {
+    smaller.remove("resourceVersion");
+    smaller.remove("resourceVersionMatch");
+  }
+  smaller.set("limit", std::to_string(std::min(limit, page_max)));
+  return smaller;
 }
 
 std::string encode_query(const ListOptions& options) {

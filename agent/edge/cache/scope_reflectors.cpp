@@ -49,8 +49,9 @@ int turn_of(const store::ScopeKey& key) {
 }
 
 BytePoolLimits receive_pool_limits(std::size_t scope_bytes) {
-  const std::size_t bytes = std::max(receive_limits.bytes, receive_limits.foreign + scope_bytes);
-  return {.bytes = bytes, .own = bytes, .foreign = receive_limits.foreign};
+  const std::size_t foreign = std::max(receive_limits.foreign, foreign_scope_bytes(scope_bytes));
+  const std::size_t bytes = std::max(receive_limits.bytes, foreign + scope_bytes);
+  return {.bytes = bytes, .own = bytes, .foreign = foreign};
 }
 
 ScopeReflectors::ScopeReflectors(asio::any_io_executor executor, Scopes& scopes, Uplink& uplink,

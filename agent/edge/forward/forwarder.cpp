@@ -3,10 +3,13 @@
 #include "agent/edge/forward/unavailable.h"
 #include "agent/edge/route/answer.h"
 #include "platform/http/wire.h"
+#include "sync/objects/list_options.h"
 #include "sync/objects/version.h"
 
 namespace holdfast::agent {
 namespace {
+
+constexpr int too_large = 507;  // Uplink's own answer; no API server sends it
 
 http::Request upstream_request(const RoutedRequest& request) {
   http::Request onward = request.http;
@@ -46,10 +49,29 @@ asio::awaitable<http::Response> Forwarder::forward(const RoutedRequest& request,
     co_return unavailable(uplink_, "only the API server can judge who acts as another user");
   }
   if (hopeless) co_return unavailable(uplink_, "this is not cached");
-  if (request.needs_whole_answer) delivery = Delivery::whole;
   if (is_streamed(request)) delivery = Delivery::streamed;
-  auto response = co_await uplink_.forward(upstream_request(request), delivery, limit);
+  auto response = co_await send(request, limit, delivery);
   co_return answer_or_reason(uplink_, std::move(response));
+}
+
+asio::awaitable<Result<http::Response>> Forwarder::send(const RoutedRequest& request,
+                                                        Duration limit, Delivery delivery) {
+  const bool whole = request.needs_whole_answer && delivery != Delivery::streamed;
+  if (whole && request.is_list()) return send_paged(request, limit);
+  return uplink_.forward(upstream_request(request), whole ? Delivery::whole : delivery, limit);
+}
+
+asio::awaitable<Result<http::Response>> Forwarder::send_paged(const RoutedRequest& request,
+                                                              Duration limit) {
+  auto response = co_await uplink_.forward(upstream_request(request), Delivery::whole, limit);
+  auto page = sync::objects::smaller_page(request.query);
+  while (response && response->status == too_large && page) {
+    http::Request smaller = upstream_request(request);
+    smaller.target = std::string(request.http.path()) + "?" + page->encode();
+    response = co_await uplink_.forward(std::move(smaller), Delivery::whole, limit);
+    page = sync::objects::smaller_page(*page);
+  }
+  co_return response;
 }
 
 asio::awaitable<http::Response> Forwarder::dial(const RoutedRequest& request) {
@@ -69,9 +91,8 @@ asio::awaitable<http::Response> Forwarder::dial(const RoutedRequest& request) {
 
 asio::awaitable<Result<http::Response>> Forwarder::try_forward(const RoutedRequest& request,
                                                                Duration limit, Delivery delivery) {
-  if (request.needs_whole_answer) delivery = Delivery::whole;
   if (request.is_watch()) delivery = Delivery::streamed;
-  auto response = co_await uplink_.forward(upstream_request(request), delivery, limit);
+  auto response = co_await send(request, limit, delivery);
   if (response) drop_connection_headers(response->headers, false);
   co_return response;
 }

@@ -31,6 +31,12 @@ class Forwarder {
                                                       Delivery delivery);
 
  private:
+  // Sends a list that the agent needs whole. If it is too large for that, the client gets a page of
+  // it, if it has asked for pages. Errors: as Uplink::forward(); `limit` is for each try.
+  asio::awaitable<Result<http::Response>> send_paged(const RoutedRequest& request, Duration limit);
+  asio::awaitable<Result<http::Response>> send(const RoutedRequest& request, Duration limit,
+                                               Delivery delivery);
+
   Uplink& uplink_;
 };
 

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -35,6 +36,11 @@ struct CacheLimits {
   std::size_t scope_objects = 20'000;
   store::AnswerLimits answers = {.first_owner = std::string(node_owner)};  // documents, tokens
 };
+
+// What one foreign owner's scopes may hold, if one scope of the node's may hold `scope_bytes`.
+[[nodiscard]] constexpr std::size_t foreign_scope_bytes(std::size_t scope_bytes) {
+  return std::max(OwnerLimits{}.bytes, scope_bytes / 2);
+}
 
 // The part of the limit `all` that all foreign owners together may use.
 [[nodiscard]] constexpr std::size_t foreign_share(std::size_t all) { return all / 2; }

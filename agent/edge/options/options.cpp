@@ -25,10 +25,12 @@ Result<UplinkSettings> EdgeOptions::uplink() const {
 }
 
 CacheLimits cache_limits(const EdgeOptions& settings) {
+  const auto scope_bytes = static_cast<std::size_t>(settings.list_bytes_max);
   return {.scopes = static_cast<std::size_t>(settings.scopes_max),
+          .foreign = {.bytes = foreign_scope_bytes(scope_bytes)},
           .memory_bytes = static_cast<std::size_t>(settings.cache_memory_max),
           .disk_bytes = settings.cache_disk_max,
-          .scope_bytes = static_cast<std::size_t>(settings.list_bytes_max)};
+          .scope_bytes = scope_bytes};
 }
 
 void add_options(config::Options& options, EdgeOptions& settings) {
@@ -83,9 +85,10 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "how often local watches without events get a bookmark");
   options.add("scopes-max", settings.scopes_max,
               "most cached lists; requests beyond it are forwarded");
-  options.add("list-bytes-max", settings.list_bytes_max,
-              "most bytes of one cached list and of an answer that is filtered; a larger list is "
-              "passed through instead of being cached");
+  options.add(
+      "list-bytes-max", settings.list_bytes_max,
+      "most bytes of one cached list, half of it for callers with their own credentials, and "
+      "of an answer that is filtered; a larger list is passed through, not cached");
   options.add("cache-memory-max", settings.cache_memory_max,
               "most bytes of all cached lists in memory; the node's own have priority");
   options.add("cache-disk-max", settings.cache_disk_max, "most bytes of cache.db and its log");

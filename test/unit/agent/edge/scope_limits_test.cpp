@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <random>
 
+#include "agent/edge/options/options.h"
 #include "test/support/virtual_time.h"
 #include "test/unit/agent/edge/cache_run.h"
 
@@ -141,6 +142,19 @@ TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
   EXPECT_FALSE(run.scopes.replace(*scope, std::move(many), 10, pod_kind));
   EXPECT_TRUE(run.scopes.drop(*scope));
   EXPECT_EQ(fill(of("node", 3), 10'000, 5), "ok");
+}
+
+TEST(Scopes, AnotherCallersListMayBeHalfAsLargeAsTheNodes) {
+  struct Row {
+    std::int64_t list_bytes_max;
+    std::size_t foreign;
+  };
+  const Row rows[] = {{1 << 20, 4UL << 20}, {8 << 20, 4UL << 20}, {64 << 20, 32UL << 20}};
+  for (const Row& row : rows) {
+    EdgeOptions options;
+    options.list_bytes_max = row.list_bytes_max;
+    EXPECT_EQ(cache_limits(options).foreign.bytes, row.foreign) << row.list_bytes_max;
+  }
 }
 
 TEST(Scopes, TheFileAndItsLogStayBelowTheirLimit) {
