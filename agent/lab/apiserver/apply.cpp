@@ -79,6 +79,12 @@ Answer<Decoded> applied(const Call& call, const json::object& live, json::object
                        call.validation);
 }
 
+http::Response reply_applied(int status, const Call& call, const Stored& stored, WallTime now) {
+  http::Response response = reply_object(status, call, stored, now);
+  add_definition_warnings(response, call, stored);
+  return response;
+}
+
 Reply create_by_apply(Backend& backend, const Call& call, json::object configuration) {
   const std::string uid(sync::wire::uid_of(configuration));
   if (!uid.empty()) {
@@ -100,7 +106,7 @@ Reply create_by_apply(Backend& backend, const Call& call, json::object configura
   const auto stored = backend.editor.create(call.stored(), std::move(decoded->object),
                                             call.name_space(), call.dry_run, call.author(true));
   if (!stored) return refuse(stored.error());
-  return reply_object(201, call, **stored, backend.clock.wall());
+  return reply_applied(201, call, **stored, backend.clock.wall());
 }
 
 }  // namespace
@@ -133,7 +139,7 @@ Reply apply(Backend& backend, const Call& call) {
   const auto stored = backend.editor.update(call.stored(), call.target(), part, change,
                                             call.dry_run, call.author(true));
   if (!stored) return refuse(stored.error());
-  return reply_object(200, call, **stored, backend.clock.wall());
+  return reply_applied(200, call, **stored, backend.clock.wall());
 }
 
 }  // namespace holdfast::agent::lab

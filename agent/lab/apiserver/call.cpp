@@ -1,6 +1,7 @@
 #include "agent/lab/apiserver/call.h"
 
 #include "agent/lab/rules/convert.h"
+#include "agent/lab/rules/custom_definition.h"
 
 namespace holdfast::agent::lab {
 
@@ -55,6 +56,12 @@ void add_warnings(http::Response& response, const std::vector<std::string>& warn
     }
     response.headers.add("Warning", "299 - \"" + quoted + "\"");
   }
+}
+
+void add_definition_warnings(http::Response& response, const Call& call, const Stored& stored) {
+  const bool is_definition = call.resource().kind == "CustomResourceDefinition";
+  if (!is_definition || call.subresource != nullptr) return;
+  add_warnings(response, definition_warnings(stored.object));
 }
 
 }  // namespace holdfast::agent::lab

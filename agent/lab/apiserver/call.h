@@ -83,6 +83,8 @@ using Reply = Answer<http::Response>;
                                           WallTime now);
 // Adds a Warning header for each warning.
 void add_warnings(http::Response& response, const std::vector<std::string>& warnings);
+// For a CustomResourceDefinition that was written: adds the warnings of definition_warnings().
+void add_definition_warnings(http::Response& response, const Call& call, const Stored& stored);
 
 // Whether the request is a server-side apply.
 [[nodiscard]] bool is_apply(const Call& call);

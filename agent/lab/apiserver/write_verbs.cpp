@@ -6,7 +6,6 @@
 #include "agent/lab/apiserver/nodes.h"
 #include "agent/lab/loops/certificates.h"
 #include "agent/lab/rules/convert.h"
-#include "agent/lab/rules/custom_definition.h"
 #include "agent/lab/rules/schema_protobuf.h"
 #include "sync/objects/patch/patch.h"
 #include "sync/objects/protobuf.h"
@@ -102,9 +101,7 @@ Reply create(Backend& backend, const Call& call) {
   if (!stored) return refuse(stored.error());
   http::Response response = reply_object(201, call, **stored, backend.clock.wall());
   add_warnings(response, decoded->warnings);
-  if (call.resource().kind == "CustomResourceDefinition") {
-    add_warnings(response, definition_warnings((*stored)->object));
-  }
+  add_definition_warnings(response, call, **stored);
   return response;
 }
 
@@ -130,6 +127,7 @@ Reply update(Backend& backend, const Call& call) {
   if (!stored) return refuse(stored.error());
   http::Response response = reply_object(200, call, **stored, backend.clock.wall());
   add_warnings(response, decoded->warnings);
+  add_definition_warnings(response, call, **stored);
   return response;
 }
 
@@ -150,6 +148,7 @@ Reply patch(Backend& backend, const Call& call) {
   if (!stored) return refuse(stored.error());
   http::Response response = reply_object(200, call, **stored, backend.clock.wall());
   add_warnings(response, warnings);
+  add_definition_warnings(response, call, **stored);
   return response;
 }
 

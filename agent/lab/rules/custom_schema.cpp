@@ -77,15 +77,14 @@ struct SchemaCheck {
   std::size_t nodes = 0;
 
   void check(const json::object& schema, const std::string& path, std::size_t depth) {
-    if (++nodes == schema_limits.nodes) {
-      errors.push_back(
-          sync::wire::field::too_many(path, schema_limits.nodes + 1, schema_limits.nodes));
+    if (++nodes == schema_limits.nodes + 1) {
+      errors.push_back(sync::wire::field::too_many(path, nodes, schema_limits.nodes));
     }
     if (depth > schema_limits.depth) {
       errors.push_back(sync::wire::field::invalid(
           path, "", "must not be nested deeper than " + std::to_string(schema_limits.depth)));
     }
-    if (nodes >= schema_limits.nodes || depth > schema_limits.depth) return;
+    if (nodes > schema_limits.nodes || depth > schema_limits.depth) return;
     check_type(schema, path);
     if (schema.contains("pattern")) check_pattern(errors, schema, path);
     check_list_type(errors, schema, path);

@@ -256,6 +256,70 @@ TEST_F(CustomResources, ASchemaMayNotBeTooDeep) {
   EXPECT_NE(answer.body.find("must not be nested deeper than 50"), std::string::npos);
 }
 
+// The Warning headers of an answer.
+std::vector<std::string> warnings_of(const TestResponse& answer) {
+  std::vector<std::string> texts;
+  for (const http::Header& header : answer.headers) {
+    if (header.name == "Warning") texts.push_back(header.value);
+  }
+  return texts;
+}
+
+TEST_F(CustomResources, RulesInCelAreKeptAndAWarningSaysThatTheyAreNotEvaluated) {
+  const std::string path = std::string(definitions) + "/sites.edge.example.com";
+  const std::string place = "/spec/versions/0/schema/openAPIV3Schema/properties/spec";
+  const json::value rules = json::parse(R"([{"rule":"self.nodes > 5","message":"too few"}])");
+  const std::vector<std::string> none;
+  const std::vector<std::string> warned = {
+      "299 - \"spec.versions[0].schema: x-kubernetes-validations are not evaluated by "
+      "holdfast-lab\""};
+  json::value crd(fixture.get(path));
+  EXPECT_EQ(warnings_of(send("PUT", path, crd.as_object())), none);
+  crd = fixture.get(path);
+  crd.at_pointer(place).as_object()["x-kubernetes-validations"] = rules;
+  const TestResponse changed = send("PUT", path, crd.as_object());
+  EXPECT_EQ(changed.status, 200) << changed.body;
+  EXPECT_EQ(warnings_of(changed), warned);
+  const json::value stored(fixture.get(path));
+  EXPECT_EQ(stored.at_pointer(place + "/x-kubernetes-validations"), rules);
+  EXPECT_EQ(warnings_of(fixture.ask({.method = "PATCH",
+                                     .target = path,
+                                     .body = R"({"metadata":{"labels":{"a":"b"}}})",
+                                     .content_type = "application/merge-patch+json"})),
+            warned);
+  EXPECT_EQ(send("POST", sites, site("a", R"({"nodes":1})")).status, 201);
+  json::value other(definition());
+  other.at_pointer("/metadata/name") = "places.edge.example.com";
+  other.at_pointer("/spec/names") = json::parse(R"({"plural":"places","kind":"Place"})");
+  other.at_pointer(place).as_object()["x-kubernetes-validations"] = rules;
+  const TestResponse made = send("POST", definitions, other.as_object());
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(warnings_of(made), warned);
+  EXPECT_EQ(warnings_of(fixture.ask({.target = path})), none) << "a read says nothing";
+}
+
+TEST_F(CustomResources, AtMost1000DefinitionsAreStored) {
+  const auto post = [this](int number) {
+    const std::string plural = "kinds" + std::to_string(number);
+    json::object crd = json::parse(R"({"spec":{"group":"many.example.com","scope":"Cluster",
+      "versions":[{"name":"v1","served":true,"storage":true,
+                   "schema":{"openAPIV3Schema":{"type":"object"}}}]}})")
+                           .as_object();
+    crd["metadata"] = json::object{{"name", plural + ".many.example.com"}};
+    crd["spec"].as_object()["names"] =
+        json::object{{"plural", plural}, {"kind", "Kind" + std::to_string(number)}};
+    return message("POST", definitions, crd);
+  };
+  for (int number = 1; number <= 999; ++number) ASSERT_EQ(post(number), "201 ") << number;
+  EXPECT_EQ(
+      post(1000),
+      "403 customresourcedefinitions.apiextensions.k8s.io is forbidden: exceeded the limit of "
+      "1000 custom resource definitions");
+  fixture.remove(std::string(definitions) + "/kinds7.many.example.com");
+  fixture.advance(std::chrono::seconds(2));
+  EXPECT_EQ(post(1000), "201 ");
+}
+
 TEST_F(CustomResources, TakenNamesAreNotAccepted) {
   json::value crd(definition());
   crd.at_pointer("/metadata/name") = "places.edge.example.com";
