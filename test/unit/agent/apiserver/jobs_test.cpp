@@ -1,5 +1,8 @@
 // Jobs and StatefulSets through the API: defaults, validation, tables, and the controllers.
 
+#include <map>
+#include <set>
+
 #include "agent/lab/rules/matching.h"
 #include "sync/wire/read.h"
 #include "test/unit/agent/apiserver/api_server_fixture.h"
@@ -16,6 +19,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view all_jobs_path = "/apis/batch/v1/namespaces/default/jobs";
 constexpr std::string_view sets_path = "/apis/apps/v1/namespaces/default/statefulsets";
 constexpr std::string_view own_pods_path = "/api/v1/namespaces/default/pods";
+constexpr const char* apps_path = "/apis/apps/v1/namespaces/default/";
 
 json::object from_text(std::string_view text) { return json::parse(text).as_object(); }
 
@@ -83,6 +87,37 @@ std::string cells(ApiServerFixture& fixture, const std::string& path) {
   return text;
 }
 
+// A Deployment, ReplicaSet or DaemonSet whose pods have the labels of a_set().
+json::object a_workload(std::string_view name) {
+  json::object made = a_set();
+  made["metadata"] = json::object{{"name", name}};
+  made["spec"].as_object().erase("serviceName");
+  made["spec"].as_object().erase("replicas");
+  return made;
+}
+
+// The number of pods by the kind of their controllers; "" stands for none.
+std::map<std::string, int> pods_by_controller(ApiServerFixture& fixture) {
+  std::map<std::string, int> counts;
+  const json::object list = fixture.get(std::string(own_pods_path));
+  for (const json::value& pod : list.at("items").as_array()) {
+    const json::object& controller = sync::wire::controller_of(pod.as_object());
+    ++counts[std::string(sync::wire::dig_text(controller, {"kind"}))];
+  }
+  return counts;
+}
+
+// The managers in the managedFields of the object, or of the only object of a list.
+std::set<std::string> managers_of(const json::object& answer) {
+  const json::value* items = answer.if_contains("items");
+  const json::object& object = items == nullptr ? answer : items->as_array().at(0).as_object();
+  std::set<std::string> managers;
+  for (const json::value& entry : sync::wire::dig_list(object, {"metadata", "managedFields"})) {
+    managers.emplace(sync::wire::dig_text(entry.as_object(), {"manager"}));
+  }
+  return managers;
+}
+
 TEST(Jobs, GetDefaultsAndASelectorOfTheirOwn) {
   ApiServerFixture fixture;
   const json::object job = fixture.post(std::string(all_jobs_path), a_job());
@@ -117,8 +152,12 @@ TEST(Jobs, AreRefusedWithUpstreamsMessages) {
        R"("Indexed")"},
       {R"({"podFailurePolicy":{"rules":[]}})",
        "spec.podFailurePolicy: Forbidden: holdfast-lab does not support this field of Jobs"},
+      {R"({"successPolicy":{"rules":[{"succeededCount":1}]}})",
+       "spec.successPolicy: Forbidden: holdfast-lab does not support this field of Jobs"},
       {R"({"backoffLimitPerIndex":1})",
        "spec.backoffLimitPerIndex: Forbidden: holdfast-lab does not support this field of Jobs"},
+      {R"({"maxFailedIndexes":1})",
+       "spec.maxFailedIndexes: Forbidden: holdfast-lab does not support this field of Jobs"},
       {R"({"template":{"spec":{"containers":[{"name":"c","image":"x:1"}]}}})",
        R"(spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never")"},
       {R"({"selector":{"matchLabels":{"a":"b"}}})", "`selector` not auto-generated"},
@@ -252,6 +291,67 @@ TEST(StatefulSets, HaveClaimsAndASubresourceScale) {
     names += std::string(sync::wire::name_of(claim.as_object())) + " ";
   EXPECT_EQ(names, "data-db-0 data-db-1 data-db-2 ");
   EXPECT_EQ(fixture.get(std::string(own_pods_path)).at("items").as_array().size(), 3u);
+}
+
+TEST(Workloads, CauseNoEventsButThoseOfTheScheduler) {
+  ApiServerFixture fixture;
+  open_node(fixture);
+  fixture.post(std::string(all_jobs_path), a_job(R"({"backoffLimit":0})"));
+  fixture.post(std::string(sets_path), a_set());
+  fixture.post(apps_path + std::string("deployments"), a_workload("web"));
+  fixture.post(apps_path + std::string("daemonsets"), a_workload("agent"));
+  play(fixture, "Running");
+  play(fixture, "Failed", 1);
+  play(fixture, "Running");
+  const json::object job = fixture.get(std::string(all_jobs_path) + "/pi");
+  EXPECT_EQ(condition_status(job, "Failed"), "True");
+  std::set<std::string> seen;
+  const json::object events = fixture.get("/api/v1/namespaces/default/events");
+  for (const json::value& item : events.at("items").as_array()) {
+    const json::object& event = item.as_object();
+    seen.insert(std::string(sync::wire::dig_text(event, {"source", "component"})) + " " +
+                std::string(sync::wire::dig_text(event, {"involvedObject", "kind"})) + " " +
+                std::string(sync::wire::dig_text(event, {"reason"})));
+  }
+  EXPECT_EQ(seen, std::set<std::string>{"default-scheduler Pod Scheduled"});
+}
+
+TEST(Workloads, DoNotAdoptOrphans) {
+  ApiServerFixture fixture;
+  open_node(fixture);
+  fixture.post(std::string(own_pods_path),
+               from_text(R"({"metadata":{"name":"db-7","labels":{"a":"b"}},"spec":)"
+                         R"({"containers":[{"name":"c","image":"x:1"}]}})"));
+  play(fixture, "Running", 1);
+  fixture.post(std::string(sets_path), a_set(R"({"replicas":1})"));
+  for (const std::string kind : {"replicasets", "daemonsets", "deployments"}) {
+    fixture.post(apps_path + kind, a_workload("web"));
+  }
+  fixture.post(std::string(all_jobs_path),
+               a_job(R"({"manualSelector":true,"selector":{"matchLabels":{"a":"b"}},"template":)"
+                     R"({"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Never",)"
+                     R"("containers":[{"name":"c","image":"x:1"}]}}})"));
+  play(fixture, "Running");
+  // One ReplicaSet is the Deployment's own, the other one had no owner before.
+  EXPECT_EQ(pods_by_controller(fixture),
+            (std::map<std::string, int>{
+                {"", 1}, {"DaemonSet", 1}, {"Job", 1}, {"ReplicaSet", 2}, {"StatefulSet", 1}}));
+  EXPECT_FALSE(sync::wire::is_terminating(fixture.get(std::string(own_pods_path) + "/db-7")));
+  const json::object set = fixture.get(apps_path + std::string("replicasets/web"));
+  EXPECT_EQ(sync::wire::dig(set, {"metadata", "ownerReferences"}), nullptr);
+}
+
+TEST(Workloads, HaveTheirControllersAsManagers) {
+  ApiServerFixture fixture;
+  open_node(fixture);
+  const std::string deployments = apps_path + std::string("deployments");
+  fixture.post(deployments + "?fieldManager=me", a_workload("web"));
+  for (int round = 0; round < 3; ++round) fixture.advance(1s);
+  const std::set<std::string> own = {"holdfast-lab"};
+  EXPECT_EQ(managers_of(fixture.get(deployments + "/web")),
+            (std::set<std::string>{"holdfast-lab", "me"}));
+  EXPECT_EQ(managers_of(fixture.get(apps_path + std::string("replicasets"))), own);
+  EXPECT_EQ(managers_of(fixture.get(std::string(own_pods_path))), own);
 }
 
 TEST(StatefulSets, RefuseChangesOfWhatPodsAreTiedTo) {

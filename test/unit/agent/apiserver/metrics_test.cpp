@@ -43,6 +43,29 @@ TEST(ApiMetrics, CountRequestsAndObjects) {
   }
 }
 
+TEST(ApiMetrics, CountOpenWatchesAndMeasureNoneOfThem) {
+  ApiServerFixture fixture(options_without_controllers());
+  const TestResponse watch = fixture.ask({.target = "/api/v1/namespaces?watch=true"});
+  (void)fixture.ask({.target = "/api/v1/namespaces"});
+  const std::string open = fixture.ask({.target = "/metrics"}).body;
+  EXPECT_TRUE(has_line(open, "apiserver_longrunning_requests{verb=\"WATCH\"} 1")) << open;
+  const auto counts = [&open](std::string_view metric, std::string_view verb) {
+    for (const std::string_view line : split(open, '\n')) {
+      const bool of_verb = line.find("verb=\"" + std::string(verb) + "\"") != line.npos;
+      if (line.starts_with(metric) && of_verb) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(counts("apiserver_request_total{", "WATCH"));
+  EXPECT_TRUE(counts("apiserver_request_total{", "LIST"));
+  EXPECT_FALSE(counts("apiserver_request_duration_seconds", "WATCH"));
+  EXPECT_TRUE(counts("apiserver_request_duration_seconds", "LIST"));
+  watch.stream->cancel();
+  fixture.advance(std::chrono::seconds(1));
+  const std::string closed = fixture.ask({.target = "/metrics"}).body;
+  EXPECT_TRUE(has_line(closed, "apiserver_longrunning_requests{verb=\"WATCH\"} 0")) << closed;
+}
+
 TEST(ApiMetrics, AreForAdministratorsIfThereAreTokens) {
   agent::lab::ApiServerOptions options = options_without_controllers();
   options.tokens = "admin,admin,1,system:masters\nnode,system:node:n,2,system:nodes\nuser,user,3\n";

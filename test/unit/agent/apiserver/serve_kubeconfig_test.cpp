@@ -1,6 +1,7 @@
 #include "agent/lab/apiserver/serve_kubeconfig.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/client/kubeconfig.h"
 #include "platform/fs/file.h"
@@ -102,6 +103,17 @@ TEST_F(ServeKubeconfig, AFolderThatOthersMayChangeIsRefused) {
   std::filesystem::create_directory_symlink(folder, scratch_.path() / "link");
   EXPECT_FALSE(
       write_kubeconfig((scratch_.path() / "link" / "kc").string(), access_, clock_.wall()));
+}
+
+// Such as /tmp. In a sticky folder of another user, that user could replace the file.
+TEST_F(ServeKubeconfig, AFolderWithTheStickyBitIsAcceptedIfItIsRoots) {
+  const fs::Path folder = scratch_.path() / "sticky";
+  std::filesystem::create_directory(folder);
+  ASSERT_EQ(::chmod(folder.c_str(), 01777), 0);
+  const Status written = write_kubeconfig((folder / "kc").string(), access_, clock_.wall());
+  const Errc refused = written ? Errc() : written.error().code;
+  EXPECT_EQ(written.has_value(), ::geteuid() == 0);
+  EXPECT_TRUE(written || refused == Errc::denied) << to_string(refused);
 }
 
 TEST_F(ServeKubeconfig, AMissingFolderIsNamed) {

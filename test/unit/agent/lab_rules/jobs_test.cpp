@@ -196,6 +196,20 @@ TEST(PlanJob, WaitsLongerAfterEachFailure) {
   EXPECT_EQ(world.names(), "p0 p1 p2");
 }
 
+// Upstream reports 0 during a back-off.
+TEST(PlanJob, CountsTheActivePodsDuringABackOff) {
+  JobWorld world(R"({"parallelism":2,"completions":2})");
+  world.settle();
+  world.finish("p0", "Failed");
+  world.settle();
+  EXPECT_EQ(world.names(), "p0 p1");
+  EXPECT_EQ(world.again, world.now + 10s) << "it waits before it replaces p0";
+  EXPECT_EQ(world.counted("active"), 1);
+  world.pass(10s);
+  EXPECT_EQ(world.names(), "p0 p1 p2");
+  EXPECT_EQ(world.counted("active"), 2);
+}
+
 TEST(PlanJob, CountsRestartsOfContainers) {
   JobWorld world(R"({"backoffLimit":2})");
   world.job["spec"].at("template").at("spec").as_object()["restartPolicy"] = "OnFailure";
