@@ -1,7 +1,5 @@
 #include "agent/lab/up/command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -119,7 +117,7 @@ asio::awaitable<Status> show_status(ClientSettings settings, const Clock& clock)
     co_return fail(Errc::invalid, "-o " + settings.output + ": only json is known");
   }
   const bool as_json = settings.output == "json";
-  const bool colours = isatty(STDOUT_FILENO) == 1 && wants_colours();
+  const bool colours = shows_colours(Terminal::of_stdout());
   std::string target = "/v1/view";
   if (!as_json) target += colours ? "?form=text&colours=true" : "?form=text";
   LocalServer server = server_at(settings);

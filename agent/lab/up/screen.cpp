@@ -50,17 +50,30 @@ std::string line_of(const EventLine& event) {
          escape_for_terminal(event.text) + "\n";
 }
 
+// Whether it understands the codes that move the cursor and set colours.
+bool is_capable(const Terminal& terminal) {
+  return !terminal.type.empty() && terminal.type != "dumb";
+}
+
 }  // namespace
 
-bool wants_colours() {
-  const std::string off = proc::system_environment("NO_COLOR").value_or("");
-  return off.empty() && proc::system_environment("TERM").value_or("dumb") != "dumb";
+Terminal Terminal::of_stdout() {
+  return {.is_terminal = isatty(STDOUT_FILENO) == 1,
+          .type = proc::system_environment("TERM").value_or(""),
+          .no_color = proc::system_environment("NO_COLOR").value_or("")};
+}
+
+bool shows_live_view(const Terminal& terminal, bool plain) {
+  return !plain && terminal.is_terminal && is_capable(terminal);
+}
+
+bool shows_colours(const Terminal& terminal) {
+  return terminal.is_terminal && terminal.no_color.empty() && is_capable(terminal);
 }
 
 Screen::Screen(bool plain)
-    : live_(!plain && isatty(STDOUT_FILENO) == 1 &&
-            proc::system_environment("TERM").value_or("dumb") != "dumb"),
-      colours_(wants_colours()) {}
+    : live_(shows_live_view(Terminal::of_stdout(), plain)),
+      colours_(shows_colours(Terminal::of_stdout())) {}
 
 void Screen::say(const std::string& text) { write_out(text + "\n"); }
 

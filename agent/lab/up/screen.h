@@ -3,10 +3,26 @@
 
 #pragma once
 
+#include <string>
+
 #include "agent/lab/up/event_log.h"
 #include "agent/lab/up/view.h"
 
 namespace holdfast::agent::lab::up {
+
+// Where output goes.
+struct Terminal {
+  bool is_terminal = false;   // and not a file or a pipe
+  std::string type = {};      // the variable TERM; "" counts as "dumb"
+  std::string no_color = {};  // the variable NO_COLOR (no-color.org)
+
+  [[nodiscard]] static Terminal of_stdout();
+};
+
+// Whether the live view can be shown; with `plain` it is not wanted.
+[[nodiscard]] bool shows_live_view(const Terminal& terminal, bool plain);
+// Whether colours are wanted: not with NO_COLOR, nor on a dumb terminal.
+[[nodiscard]] bool shows_colours(const Terminal& terminal);
 
 class Screen {
  public:
@@ -31,8 +47,5 @@ class Screen {
   bool opened_ = false;
   std::size_t printed_ = 0;  // events
 };
-
-// Whether colours are wanted: not with NO_COLOR (no-color.org), nor on a dumb terminal.
-[[nodiscard]] bool wants_colours();
 
 }  // namespace holdfast::agent::lab::up
