@@ -2,6 +2,9 @@
 
 #include "agent/lab/faults/proxy_command.h"
 
+#include <algorithm>
+#include <array>
+
 #include "agent/lab/faults/proxy_set.h"
 #include "platform/loop/tasks.h"
 #include "platform/text.h"
@@ -88,6 +91,64 @@ TEST(ProxyCommand, SetsListsAndClearsToxics) {
 TEST(ProxyCommand, BeginsWithToxics) {
   CommandFixture fixture({"latency latency=300", "bandwidth rate=5 stream=upstream"});
   EXPECT_EQ(fixture.toxics(), "bandwidth rate=5 stream=upstream, latency latency=300");
+}
+
+// Sends bytes one by one over three connections and measures how long each takes.
+asio::awaitable<void> measure_delays(net::Listener& server, net::HostPort proxy, const Clock& clock,
+                                     std::vector<Duration>& delays) {
+  const Duration limit = std::chrono::seconds(10);
+  for (int number = 0; number < 3; ++number) {
+    auto client = co_await net::connect(proxy, nullptr, clock.mono() + limit);
+    EXPECT_TRUE(client) << client.error().what;
+    if (!client) co_return;
+    auto pending = co_await server.accept();
+    EXPECT_TRUE(pending) << pending.error().what;
+    if (!pending) co_return;
+    auto accepted = co_await (*pending)->establish(clock.mono() + limit);
+    EXPECT_TRUE(accepted) << accepted.error().what;
+    if (!accepted) co_return;
+    for (int byte = 0; byte < 5; ++byte) {
+      const MonoTime began = clock.mono();
+      std::array<char, 1> got{};
+      const Status sent = co_await (*client)->write("x");
+      EXPECT_TRUE(sent) << sent.error().what;
+      const auto count = co_await (*accepted)->read_some(got);
+      EXPECT_EQ(count.value_or(0), 1U);
+      delays.push_back(clock.mono() - began);
+    }
+  }
+}
+
+// The delays through `proxy --seed` with a latency that varies.
+std::vector<Duration> delays_with_seed(std::int64_t seed) {
+  test::VirtualTime time;
+  const net::HostPort target{"127.0.0.1", 7443};
+  const net::HostPort proxy{"127.0.0.1", 7450};
+  auto server = net::Listener::open(time.executor(), target, nullptr).value();
+  ProxySettings settings;
+  settings.words = {proxy.text(), target.text()};
+  settings.toxics = {"latency latency=100 jitter=50 stream=upstream"};
+  settings.seed = seed;
+  loop::Stop stop(time.executor());
+  Status served;
+  loop::Tasks tasks(time.executor());
+  tasks.spawn("serve", serve_into(std::move(settings), stop, time.clock(), served));
+  time.settle();
+  std::vector<Duration> delays;
+  time.complete(measure_delays(*server, proxy, time.clock(), delays));
+  stop.request();
+  time.run(std::chrono::seconds(6));
+  EXPECT_TRUE(served) << served.error().what;
+  return delays;
+}
+
+TEST(ProxyCommand, TheSameSeedGivesTheSameDelays) {
+  const std::vector<Duration> delays = delays_with_seed(7);
+  ASSERT_EQ(delays.size(), 15U);
+  const auto [least, most] = std::minmax_element(delays.begin(), delays.end());
+  EXPECT_LT(*least, *most);
+  EXPECT_EQ(delays_with_seed(7), delays);
+  EXPECT_NE(delays_with_seed(8), delays);
 }
 
 TEST(ProxyCommand, SaysWhatIsWrong) {
