@@ -1,7 +1,5 @@
 #include "agent/lab/cluster/kubelet_machine.h"
 
-#include <algorithm>
-
 #include "agent/lab/cluster/machine_programs.h"
 #include "platform/fs/file.h"
 #include "platform/loop/timer.h"
@@ -21,12 +19,6 @@ constexpr Duration wait_step = 50ms;
 constexpr Duration read_interval = 500ms;
 constexpr Duration read_limit = 2s;
 constexpr std::uint16_t kubelet_port = 10250;
-
-// "containerd://5d0f..." without the runtime's name.
-std::string bare_id(const std::string& id) {
-  const auto at = id.find("://");
-  return at == std::string::npos ? id : id.substr(at + 3);
-}
 
 }  // namespace
 
@@ -152,27 +144,15 @@ asio::awaitable<void> KubeletMachine::follow() {
   for (;;) {
     const auto pods = co_await read_pods();
     if (pods) {
-      for (const sync::Pod& pod : *pods) note(pod);
+      for (const sync::Pod& pod : *pods) known_.note(pod);
     }
     co_await loop::wait_for(read_interval);
   }
 }
 
-// A new id is a restart even if the kubelet's own count does not say so.
-void KubeletMachine::note(const sync::Pod& pod) {
-  for (const sync::ContainerStatus& status : pod.status.container_statuses) {
-    if (!status.state.running || status.container_id.empty()) continue;
-    Known& known = known_[{pod.metadata.uid, status.name}];
-    const std::string id = bare_id(status.container_id);
-    if (known.id == id) continue;
-    const int next = known.id.empty() ? 0 : known.attempt + 1;
-    known = {id, std::max(next, static_cast<int>(status.restart_count))};
-  }
-}
-
 std::vector<ContainerProcess> KubeletMachine::containers() const {
   std::vector<ContainerProcess> running;
-  for (const auto& [name, known] : known_) {
+  for (const auto& [name, known] : known_.all()) {
     if (!groups_.runs(name.first, known.id)) continue;
     ContainerProcess container;
     container.pod_uid = name.first;

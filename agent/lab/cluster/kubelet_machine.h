@@ -9,13 +9,13 @@
 
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "agent/client/api_client.h"
 #include "agent/lab/cluster/children.h"
+#include "agent/lab/cluster/known_containers.h"
 #include "agent/lab/cluster/kubelet_files.h"
 #include "agent/lab/cluster/node_groups.h"
 #include "agent/lab/cluster/pod_processes.h"
@@ -64,11 +64,6 @@ class KubeletMachine {
   asio::awaitable<void> stop();
 
  private:
-  // What is known of a container of a pod: the latest id, and how many it has had.
-  struct Known {
-    std::string id;
-    int attempt = 0;
-  };
   KubeletMachine(KubeletSettings settings, Children& children, const Clock& clock)
       : settings_(std::move(settings)),
         files_{settings_.folder},
@@ -84,7 +79,6 @@ class KubeletMachine {
   asio::awaitable<Status> import_images();
   // Starts a program of the node.
   [[nodiscard]] Status enter(const std::string& child, std::vector<std::string> argv);
-  void note(const sync::Pod& pod);
 
   KubeletSettings settings_;
   KubeletFiles files_;
@@ -94,7 +88,7 @@ class KubeletMachine {
   std::unique_ptr<faults::FaultProxy> way_in_;  // to the kubelet's port
   std::unique_ptr<ApiClient> client_;
   bool has_images_ = false;
-  std::map<std::pair<std::string, std::string>, Known> known_;  // by pod uid and container
+  KnownContainers known_;
 };
 
 }  // namespace holdfast::agent::lab::cluster
