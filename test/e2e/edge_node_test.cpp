@@ -5,6 +5,7 @@
 
 #include "agent/node/process/attempt_files.h"
 #include "platform/fs/file.h"
+#include "platform/proc/notify.h"
 #include "platform/proc/process.h"
 #include "test/e2e/edge_bench.h"
 
@@ -34,12 +35,15 @@ class EdgeNode : public ::testing::Test, public EdgeBench {
     node = std::make_unique<Process>(argv, (dir() / "node.log").string());
   }
   // Creates a pod on the node with one container that sleeps.
-  void make_sleeper() {
+  void make_sleeper() { make_pod_of(R"(["sleep","1000"])"); }
+  // Creates a pod on the node with one container that runs this command, a JSON array.
+  void make_pod_of(const std::string& command) {
     const Answer pod =
         ask_server({.method = http::Method::post,
                     .target = "/api/v1/namespaces/ns/pods",
                     .body = R"({"metadata":{"name":"p"},"spec":{"nodeName":"edge-a","containers":)"
-                            R"([{"name":"c","image":"i","command":["sleep","1000"]}]}})"});
+                            R"([{"name":"c","image":"i","command":)" +
+                            command + "}]}}"});
     ASSERT_EQ(pod.status, 201) << pod.body;
     uid = pod.text({"metadata", "uid"});
   }
@@ -88,6 +92,46 @@ TEST_F(EdgeNode, PodsOutliveBothAgentsAndTheCloud) {
   ASSERT_TRUE(status);
   EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) == 0) << *status;
   EXPECT_TRUE(is_alive(1)) << "containers outlive the node agent";
+}
+
+// The API server permits everything, so the agent's own identity may forward ports, too.
+TEST_F(EdgeNode, KubectlForwardsPortsThroughTheAgentAsDirectly) {
+  secured = false;
+  start_server();
+  make_node();
+  start_agent({"--secure-listen="});  // a fixed port would prevent tests in parallel
+  ASSERT_TRUE(wait_for_link("connected"));
+  start_node({"--client-ca-file=" + (dir() / "server" / "kubelet" / "ca.crt").string(),
+              "--kubelet-listen=127.0.0.1:0"});
+  const std::uint16_t web_port = free_port();
+  const std::string inside = std::to_string(web_port);
+  make_pod_of(R"([")" HOLDFAST_BIN_DIR R"(/holdfast-lab","apiserver","--listen=127.0.0.1:)" +
+              inside + R"(","--data=)" + (dir() / "web").string() + R"("])");
+  ASSERT_TRUE(eventually(30s, [this] {
+    const std::string port = get_on_server("/api/v1/nodes/edge-a")
+                                 .text({"status", "daemonEndpoints", "kubeletEndpoint", "Port"});
+    return !port.empty() && port != "0" &&
+           get_on_server(pod_path("p")).text({"status", "phase"}) == "Running";
+  }));
+  ASSERT_TRUE(eventually(30s, [web_port] { return get(web_port, "/readyz").body == "ok"; }));
+  for (const std::uint16_t through : {server_port, agent_port}) {
+    const std::string config = (dir() / ("through." + std::to_string(through))).string();
+    ASSERT_TRUE(fs::atomic_write(config, kubeconfig_for(through, "forward")));
+    for (const std::string way : {"true", "false"}) {
+      SCOPED_TRACE((through == agent_port ? "through the agent " : "directly ") + way);
+      const std::uint16_t local = free_port();
+      const Process forward(
+          {"/usr/bin/env", "PATH=" + *proc::system_environment("PATH"), "HOME=" + dir().string(),
+           "KUBECTL_PORT_FORWARD_WEBSOCKETS=" + way, "kubectl", "--kubeconfig=" + config,
+           "--namespace=ns", "port-forward", "pod/p", std::to_string(local) + ":" + inside},
+          (dir() / "forward.log").string());
+      EXPECT_TRUE(eventually(30s, [local] { return get(local, "/readyz").body == "ok"; }))
+          << fs::read_all(dir() / "forward.log", 1UL << 20).value_or("");
+      for (int i = 0; i < 5; ++i) {
+        EXPECT_GT(get(local, "/openapi/v2").body.size(), 100'000U);
+      }
+    }
+  }
 }
 
 TEST_F(EdgeNode, BadSettingsAreNamed) {

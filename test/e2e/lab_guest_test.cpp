@@ -2,9 +2,11 @@
 // also after a crash, and touches nothing of others. The cluster is the lab's API server with TLS,
 // a holdfast-cloud as its lifecycle controller, and the objects of somebody else.
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/lab/cluster/pod_processes.h"
+#include "platform/text.h"
 #include "test/e2e/processes.h"
 #include "test/e2e/run_program.h"
 #include "test/support/scratch_dir.h"
@@ -51,6 +53,30 @@ spec:
   template:
     metadata: {labels: {app: kept}}
     spec: {containers: [{name: c, image: kept, command: [/bin/sleep, "1000"]}]}
+)";
+// A run to which nothing happens.
+constexpr const char* quiet_guest_scenario = R"(
+name: quiet-guest
+about: two nodes of a guest
+duration: LENGTH
+fleet:
+  sites:
+  - {name: a}
+  - {name: b}
+edge: {lease-duration: 4s, lease-renew-interval: 1s, probe-deadline: 500ms, probe-backoff-max: 1s}
+workloads:
+- {deployment: web, replicas: 1, priority: 5}
+expect:
+- {restarts: FOUND}
+)";
+// What the crashed run of another machine has left.
+constexpr const char* leftover_of_elsewhere = R"(
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: lab-vwxyz-shop
+  labels: {holdfast.dev/lab-run: lab-vwxyz}
+  annotations: {holdfast.dev/lab-owner: elsewhere/boot.1.1/data}
 )";
 // Somebody else's: a Deployment, pods for every node, and a namespace with a run's label, which no
 // run has made.
@@ -100,6 +126,8 @@ class LabGuest : public testing::Test {
         path("cloud.log"));
     ASSERT_TRUE(fs::atomic_write(path("guest.yaml"), guest_scenario));
     ASSERT_TRUE(fs::atomic_write(path("kept.yaml"), kept_manifest));
+    write_quiet("long.yaml", "60m", "0");
+    write_quiet("unmet.yaml", "1s", "1");
     std::string foreign = foreign_objects;
     foreign.replace(foreign.find("RAN"), 3, path("ran"));
     ASSERT_TRUE(fs::atomic_write(path("foreign.yaml"), foreign));
@@ -109,6 +137,44 @@ class LabGuest : public testing::Test {
 
   [[nodiscard]] std::string path(const std::string& name) const {
     return (scratch_.path() / name).string();
+  }
+  void write_quiet(const std::string& name, const std::string& length,
+                   const std::string& found) const {
+    std::string text = quiet_guest_scenario;
+    text.replace(text.find("LENGTH"), 6, length);
+    text.replace(text.find("FOUND"), 5, found);
+    ASSERT_TRUE(fs::atomic_write(path(name), text));
+  }
+  // Waits until the long scenario has begun, and returns the run's name: "lab-x7k2p".
+  [[nodiscard]] std::string name_of_begun(const std::string& log) const {
+    std::string text;
+    const auto has_begun = [&text, &log] {
+      text = fs::read_all(log, 1 << 20).value_or("");
+      return text.find("the scenario begins") != std::string::npos;
+    };
+    EXPECT_TRUE(eventually(60s, has_begun)) << text;
+    return text.substr(std::min(text.find(", as lab-") + 5, text.size()), 9);
+  }
+  // A kubeconfig with the same client certificate, which comes from a credential plug-in.
+  [[nodiscard]] std::string plugged_kubeconfig() const {
+    std::string text = fs::read_all(kubeconfig(), 1 << 20).value();
+    const auto data_of = [&text](const std::string& field) {
+      const std::size_t at = text.find(field + ": ") + field.size() + 2;
+      return base64_decode(text.substr(at, text.find('\n', at) - at)).value();
+    };
+    const sync::json::object credential{
+        {"kind", "ExecCredential"},
+        {"apiVersion", "client.authentication.k8s.io/v1"},
+        {"status", sync::json::object{{"clientCertificateData", data_of("client-certificate-data")},
+                                      {"clientKeyData", data_of("client-key-data")}}}};
+    EXPECT_TRUE(fs::atomic_write(path("credential"), sync::wire::serialize(credential)));
+    const std::string plugin = "#!/bin/sh\ncat " + path("credential") + "\n";
+    EXPECT_TRUE(fs::atomic_write(path("plug-in"), plugin, 0700));
+    text.erase(text.find("    client-certificate-data: "));
+    text += "    exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, " +
+            ("command: " + path("plug-in")) + "}\n";
+    EXPECT_TRUE(fs::atomic_write(path("plugged"), text));
+    return path("plugged");
   }
   [[nodiscard]] std::string kubeconfig() const { return path("kubeconfig"); }
 
@@ -185,6 +251,91 @@ TEST_F(LabGuest, IsRemovedAfterACrash) {
   EXPECT_EQ(names(), before);
   EXPECT_EQ(foreign(), theirs);
   EXPECT_EQ(agent::lab::cluster::running_containers(path("data/nodes/b-2/node")).size(), 0u);
+}
+
+TEST_F(LabGuest, NodesHaveTheRightsOfNodesAndCtrlCRemovesThem) {
+  const std::string before = names();
+  const std::string theirs = foreign();
+  Process running(run_words({path("long.yaml"), "--data=" + path("data")}), path("long.log"));
+  const std::string name = name_of_begun(path("long.log"));
+  const std::string server =
+      kubectl({"config", "view", "--output=jsonpath={.clusters[0].cluster.server}"}).output;
+  const std::string own = name + "-a-1";
+  const std::string other = name + "-b-1";
+  const struct {
+    std::vector<std::string> words;
+    std::string says;
+  } rows[] = {{{"label", "node", own, "x=y"}, "labeled"},
+              {{"annotate", "--namespace=kube-node-lease", "lease", own, "x=y"}, "annotated"},
+              {{"label", "node", other, "x=y"}, "(Forbidden)"},
+              {{"annotate", "--namespace=kube-node-lease", "lease", other, "x=y"}, "(Forbidden)"},
+              {{"delete", "node", other}, "(Forbidden)"},
+              {{"get", "node", other}, "(Forbidden)"},
+              {{"get", "nodes"}, "(Forbidden)"},
+              {{"get", "secrets", "--all-namespaces"}, "(Forbidden)"}};
+  for (const auto& row : rows) {
+    std::vector<std::string> words = {
+        "kubectl", "--kubeconfig=" + path("data/nodes/a-1/kubeconfig"), "--server=" + server};
+    words.insert(words.end(), row.words.begin(), row.words.end());
+    const Ended ended = run_program(std::move(words), path("rights.log"), 20s);
+    EXPECT_NE(ended.output.find(row.says), std::string::npos)
+        << row.words[0] << " " << row.words[2] << ": " << ended.output;
+    (void)fs::remove_tree(path("rights.log"));
+  }
+  running.signal(SIGINT);
+  const auto status = running.wait(90s);
+  const std::string output = fs::read_all(path("long.log"), 1 << 20).value_or("");
+  ASSERT_TRUE(status) << output;
+  EXPECT_TRUE(WIFEXITED(*status)) << output;
+  EXPECT_EQ(WEXITSTATUS(*status), 1) << output;
+  EXPECT_NE(output.find("removed everything of " + name), std::string::npos) << output;
+  EXPECT_EQ(names(), before);
+  EXPECT_EQ(foreign(), theirs);
+  EXPECT_EQ(test::processes_naming(path("data")), std::vector<std::string>());
+}
+
+TEST_F(LabGuest, IsRemovedAfterAnErrorAndIfExpectationsAreNotMet) {
+  std::string wrong = kept_manifest;
+  wrong.replace(wrong.find("app: kept}}"), 9, "app: other");
+  ASSERT_TRUE(fs::atomic_write(path("kept.yaml"), wrong));
+  const struct {
+    std::string scenario;
+    int code;
+    std::string says;
+  } rows[] = {{"guest.yaml", 2, "`selector` does not match template `labels`"},
+              {"unmet.yaml", 1, "NOT MET  restarts: 1"}};
+  const std::string before = names();
+  for (const auto& row : rows) {
+    const Ended ended = run({path(row.scenario)});
+    EXPECT_EQ(ended.exit, (proc::ExitStatus{false, row.code})) << ended.output;
+    EXPECT_NE(ended.output.find(row.says), std::string::npos) << ended.output;
+    EXPECT_NE(ended.output.find("removed everything of lab-"), std::string::npos) << ended.output;
+    EXPECT_EQ(names(), before);
+  }
+}
+
+TEST_F(LabGuest, TheNextRunRemovesWhatACrashOfThisMachineHasLeft) {
+  const std::string before = names();
+  ASSERT_TRUE(fs::atomic_write(path("elsewhere.yaml"), leftover_of_elsewhere));
+  ASSERT_EQ(kubectl({"apply", "--filename=" + path("elsewhere.yaml")}).exit, proc::ExitStatus());
+  const std::string with_elsewhere = names();
+  Process crashing(run_words({path("long.yaml"), "--data=" + path("data")}), path("crash.log"));
+  const std::string name = name_of_begun(path("crash.log"));
+  crashing.kill();
+  EXPECT_NE(names(), with_elsewhere);
+  const Ended next = run({path("unmet.yaml"), "--kubeconfig=" + plugged_kubeconfig()});
+  EXPECT_EQ(next.exit, (proc::ExitStatus{false, 1})) << next.output;
+  for (const std::string& text :
+       {"removed what was left of " + name + " of this machine",
+        std::string("lab-vwxyz of elsewhere has objects in the cluster; if it has ended, remove "
+                    "them with --clean-up")}) {
+    EXPECT_NE(next.output.find(text), std::string::npos) << text << "\n" << next.output;
+  }
+  EXPECT_EQ(names(), with_elsewhere);
+  EXPECT_EQ(agent::lab::cluster::running_containers(path("data/nodes/a-1/node")).size(), 0u);
+  EXPECT_EQ(run({"--clean-up"}).output, "removed lab-vwxyz of elsewhere\n");
+  EXPECT_EQ(names(), before);
+  EXPECT_EQ(run({"--clean-up"}).output, "nothing is left of any run\n");
 }
 
 TEST_F(LabGuest, RefusesWhatWouldDisturbOthers) {

@@ -2,6 +2,9 @@
 # programs beside them would look like outages.
 set_tests_properties(
   LabGuest.LeavesNothingAndTouchesNothingOfOthers LabGuest.IsRemovedAfterACrash
+  LabGuest.IsRemovedAfterAnErrorAndIfExpectationsAreNotMet
+  LabGuest.NodesHaveTheRightsOfNodesAndCtrlCRemovesThem
+  LabGuest.TheNextRunRemovesWhatACrashOfThisMachineHasLeft
   LabRun.KeepsPodsOfAutonomousSitesAndEvictsOthers LabRun.BringsPodsBackFromTheCacheAfterAPowerLoss
   LabRun.StopsDrainedPodsWhenTheirNodeReturns
   PROPERTIES RUN_SERIAL TRUE TIMEOUT 120)

@@ -133,6 +133,7 @@ TEST(LabRun, RefusesWhatItCannotPlay) {
   struct Case {
     std::vector<std::string> flags;
     std::string error;
+    int code = 2;
   };
   const std::string bin = HOLDFAST_BIN_DIR;
   const std::vector<Case> cases = {
@@ -143,9 +144,10 @@ TEST(LabRun, RefusesWhatItCannotPlay) {
       {{"demo.yaml", "--speed=0"}, "--speed must be from 1 to 1000"},
       {{"demo.yaml", "--namespaces=maybe"}, "\"maybe\" is not auto, true or false"},
       {{"demo.yaml", "--data=/proc/1"}, "--data"},
-      {{"demo.yaml", "--api-server=/nonexistent"}, "/nonexistent/bin has no kube-apiserver"},
+      {{"demo.yaml", "--api-server=/nonexistent"}, "/nonexistent/bin has no kube-apiserver", 1},
       {{"demo.yaml", "--kubelet=/nonexistent", "--kubelet-images=/nonexistent"},
-       "/nonexistent/bin has no kubelet"},
+       "/nonexistent/bin has no kubelet",
+       1},
       {{"demo.yaml", "--kubelet=/nonexistent"}, "--kubelet needs --kubelet-images FILE"},
       {{"demo.yaml", "--kubelet-images=/nonexistent"}, "--kubelet-images needs --kubelet"},
       {{"demo.yaml", "--kubelet=/nonexistent", "--kubelet-on=edge-a,edge-x"},
@@ -157,14 +159,14 @@ TEST(LabRun, RefusesWhatItCannotPlay) {
       {{"demo.yaml", "demo.yaml"}, "one SCENARIO at a time"},
       {{"demo.yaml", "--seed=x"}, "--seed: not a number"},
       {{"demo.yaml", "--output=yaml"}, "--output: \"yaml\" is not json"},
-      {{"nothing.yaml"}, "nothing.yaml"}};
+      {{"nothing.yaml"}, "nothing.yaml", 1}};
   for (const Case& each : cases) {
     const test::ScratchDir scratch;
     std::vector<std::string> argv = {bin + "/holdfast-lab", "run", scenarios() + each.flags[0]};
     argv.insert(argv.end(), each.flags.begin() + 1, each.flags.end());
     const Ended ended = run_program(std::move(argv), scratch.path() / "run.log", 20s);
     ASSERT_TRUE(ended.in_time) << ended.output;
-    EXPECT_NE(ended.exit, proc::ExitStatus()) << ended.output;
+    EXPECT_EQ(ended.exit, (proc::ExitStatus{false, each.code})) << ended.output;
     EXPECT_NE(ended.output.find(each.error), std::string::npos) << ended.output;
   }
 }

@@ -3,8 +3,6 @@
 
 #include <sys/wait.h>
 
-#include <algorithm>
-
 #include "platform/fs/file.h"
 #include "platform/proc/notify.h"
 #include "test/e2e/processes.h"
@@ -83,15 +81,7 @@ class LabUp : public ::testing::Test {
   }
 
   // The command lines of all processes that name the data directory.
-  [[nodiscard]] Words processes() const {
-    Words found;
-    for (const std::string& pid : fs::list_dir("/proc").value_or(Words())) {
-      auto line = fs::read_all("/proc/" + pid + "/cmdline", 1UL << 20).value_or("");
-      std::replace(line.begin(), line.end(), '\0', ' ');
-      if (line.find(path("lab")) != std::string::npos) found.push_back(line);
-    }
-    return found;
-  }
+  [[nodiscard]] Words processes() const { return processes_naming(path("lab")); }
 
   ScratchDir scratch_;
   const std::string control_ = "127.0.0.1:" + std::to_string(free_port());

@@ -132,6 +132,14 @@ TEST_F(PodStreams, KubectlReadsLogsRunsCommandsAndForwardsPorts) {
     expect("head -c 2000000 /dev/zero | " + k + "exec -i talk -- wc -c | tr -d ' '", 0,
            "2000000\n");
     expect(k + "exec talk -- head -c 2000000 /dev/zero | wc -c | tr -d ' '", 0, "2000000\n");
+    const std::string local = path("file");
+    const std::string in_pod = path("file-in-pod-" + way);
+    const std::string back = path("file-back-" + way);
+    expect("head -c 300000 /dev/urandom >" + local, 0, "");
+    expect(k + "cp " + local + " talk:" + in_pod + " && cmp " + local + " " + in_pod, 0, "");
+    // tar remarks that it removes the leading slash.
+    expect(k + "cp talk:" + in_pod + " " + back + " >/dev/null 2>&1 && cmp " + local + " " + back,
+           0, "");
     expect_says(k + "exec talk -- sh -c 'kill -9 $$'", 137, "exit code 137");
     expect_says(k + "exec talk -- no-such-program", 1, "start no-such-program");
     expect_says("script -qec \"" + k + "exec -it talk -- sh -c 'test -t 0 && exit 5'\" /dev/null",

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -42,6 +43,16 @@ std::string text_in(const json::value& value, std::initializer_list<std::string_
     if (at == nullptr) return {};
   }
   return at->is_string() ? std::string(at->get_string()) : sync::wire::serialize(*at);
+}
+
+std::vector<std::string> processes_naming(const std::string& text) {
+  std::vector<std::string> found;
+  for (const std::string& pid : fs::list_dir("/proc").value_or(std::vector<std::string>())) {
+    auto line = fs::read_all("/proc/" + pid + "/cmdline", 1UL << 20).value_or("");
+    std::replace(line.begin(), line.end(), '\0', ' ');
+    if (line.find(text) != std::string::npos) found.push_back(std::move(line));
+  }
+  return found;
 }
 
 MonoTime now() { return SystemClock().mono(); }

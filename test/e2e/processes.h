@@ -84,6 +84,8 @@ Answer ask(std::uint16_t port, const Ask& ask);
 // A kubeconfig for a server on this machine with this token; an empty token means no credentials.
 [[nodiscard]] std::string kubeconfig_for(std::uint16_t port, const std::string& name,
                                          const std::string& token = {});
+// The command lines of all processes that contain `text`, for example the path of a folder.
+[[nodiscard]] std::vector<std::string> processes_naming(const std::string& text);
 // Prints the end of a log file on standard error.
 void print_end(const std::filesystem::path& file);
 
