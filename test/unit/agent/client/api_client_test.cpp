@@ -133,7 +133,8 @@ TEST(ApiClientProxy, CarriesOurRequestsAndThoseOfOthers) {
   });
 }
 
-// insecure-skip-tls-verify concerns the API server alone.
+// insecure-skip-tls-verify concerns the API server alone. A proxy is verified by the authority of
+// the cluster and by those of the system, which OpenSSL reads from this file.
 TEST(ApiClientProxy, AnHttpsProxyIsVerifiedAlsoForAnUnverifiedServer) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
     const Clock& clock = loop::clock_of(context.get_executor());
@@ -145,9 +146,15 @@ TEST(ApiClientProxy, AnHttpsProxyIsVerifiedAlsoForAnUnverifiedServer) {
     };
     test::CallerEchoServer server(context);
     test::FakeProxy trusted(context.get_executor(), {.tls = tls_of(test::authority())});
+    const test::Authority of_system("an authority of the system");
+    const test::ScratchDir scratch;
+    const std::string roots = scratch.path() / "roots.pem";
+    std::ofstream(roots) << of_system.certificate_pem();
+    EXPECT_EQ(::setenv("SSL_CERT_FILE", roots.c_str(), 1), 0);
     test::FakeProxy stranger(context.get_executor(), {.tls = tls_of(other)});
-    for (test::FakeProxy* proxy : {&trusted, &stranger}) {
-      const bool good = proxy == &trusted;
+    test::FakeProxy known(context.get_executor(), {.tls = tls_of(of_system)});
+    for (test::FakeProxy* proxy : {&trusted, &known, &stranger}) {
+      const bool good = proxy != &stranger;
       ClusterAccess access = server.access("node");
       access.tls_settings.insecure = true;
       access.proxy_url = "https://127.0.0.1:" + std::to_string(proxy->port());
@@ -157,7 +164,8 @@ TEST(ApiClientProxy, AnHttpsProxyIsVerifiedAlsoForAnUnverifiedServer) {
       client->forget_connections();
       proxy->stop();
     }
-    EXPECT_EQ(server.requests, 1);
+    EXPECT_EQ(::unsetenv("SSL_CERT_FILE"), 0);
+    EXPECT_EQ(server.requests, 2);
     co_await server.stop();
   });
 }

@@ -135,6 +135,27 @@ TEST_F(TaintOrder, AllSilentNodesAreMarkedAndTaintedWithinThreeSeconds) {
   EXPECT_TRUE(wrote_statuses(many));
 }
 
+// What README.md says of the rate and the burst that are upstream's defaults.
+TEST_F(TaintOrder, AtUpstreamsRateMarkingThreeHundredNodesTakesMostOfAMinute) {
+  constexpr int lost = 300;
+  add_nodes(0, 2 * lost);
+  CloudSettings settings = cluster.settings(cluster.proxy);
+  settings.requests.qps = 20;
+  settings.requests.burst = 30;
+  replica = std::make_unique<Replica>(cluster.time, settings);
+  cluster.time.run(30s);
+  silence(lost);
+  const auto seconds_until = [this](int count) {
+    int seconds = 0;
+    for (; !wrote_statuses(count) && seconds < 120; ++seconds) cluster.time.run(1s);
+    return seconds;
+  };
+  EXPECT_LT(seconds_until(1), 60);
+  const int seconds = seconds_until(lost);
+  EXPECT_GT(seconds, 30);
+  EXPECT_LT(seconds, 60);
+}
+
 // All nodes of one zone go silent, those of another do not: the NoExecute taints are added at the
 // zone's rate of one in ten seconds.
 TEST_F(TaintOrder, AZoneThatIsWhollySilentIsTaintedAtItsRate) {
