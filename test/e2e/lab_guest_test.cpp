@@ -369,7 +369,8 @@ TEST_F(LabGuest, RefusesWhatWouldDisturbOthers) {
       {{scenario, "--api-server=/nonexistent"}, "--kubeconfig and --api-server exclude each other"},
       {{scenario, "--kubeconfig=" + path("nothing")}, "nothing: No such file"},
       {{scenario, "--kubeconfig=" + path("without-user")},
-       "without-user: its context has no user with a token or a client certificate"},
+       "without-user: its context has no user with a token, a client certificate or a credential "
+       "plug-in"},
       {{scenario, "--kubeconfig=" + path("elsewhere")}, "elsewhere: 127.0.0.1:1: "},
       {{"--clean-up", scenario}, "--clean-up needs --kubeconfig and no SCENARIO"},
       {{}, "SCENARIO is missing"}};

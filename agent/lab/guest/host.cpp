@@ -89,8 +89,8 @@ Result<Host> read_host(const std::string& file) {
   host.access.environment = proxy::Rules::from(proc::system_environment);
   if (host.access.tls && !has_credentials(host.access)) {
     return fail(Errc::invalid, "--kubeconfig: " + file +
-                                   ": its context has no user with a token or a client "
-                                   "certificate, which " +
+                                   ": its context has no user with a token, a client certificate "
+                                   "or a credential plug-in, one of which " +
                                    server_text(host.access) + " requires");
   }
   return host;

@@ -9,6 +9,7 @@
 #include "agent/lab/cluster/refusal.h"
 #include "agent/lab/result/command.h"
 #include "agent/lab/result/expectations.h"
+#include "agent/lab/result/words.h"
 #include "agent/lab/run/guest_run.h"
 #include "agent/lab/run/kubelet_choice.h"
 #include "agent/lab/run/player.h"
@@ -99,7 +100,7 @@ std::string joined(const std::set<std::string>& names) {
 void introduce(const Scenario& scenario, const RunSettings& settings, const PlayerSettings& playing,
                const std::filesystem::path& data) {
   const Duration takes = scenario.duration / settings.speed;
-  print(scenario.name + ": " + std::to_string(count_nodes(scenario)) + " nodes, " +
+  print(scenario.name + ": " + plural(count_nodes(scenario), "node") + ", " +
         (playing.namespaces ? "each in a network namespace of its own"
                             : "on this machine's loopback") +
         "; takes " + format_duration(std::chrono::ceil<std::chrono::seconds>(takes)));

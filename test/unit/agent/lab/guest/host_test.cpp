@@ -66,8 +66,9 @@ TEST(LabGuestHost, NeedsCredentialsForTls) {
   const auto host = read_host(file);
   ASSERT_FALSE(host);
   EXPECT_EQ(host.error().what, "--kubeconfig: " + file +
-                                   ": its context has no user with a token or a client "
-                                   "certificate, which https://10.0.0.1:6443 requires");
+                                   ": its context has no user with a token, a client certificate "
+                                   "or a credential plug-in, one of which https://10.0.0.1:6443 "
+                                   "requires");
 }
 
 // A server that only reviews rights.
