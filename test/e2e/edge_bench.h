@@ -74,7 +74,7 @@ class EdgeBench {
   void launch_agent(const std::vector<std::string>& more = {});
   // The command line of the agent, to start another one on the same data.
   [[nodiscard]] std::vector<std::string> agent_argv(const std::vector<std::string>& more) const;
-  [[nodiscard]] bool wait_for_link(std::string_view state, Duration limit = 20s) const;
+  [[nodiscard]] bool wait_for_link(std::string_view state, Duration limit = 60s) const;
   [[nodiscard]] bool agent_ready() const;
 
   // One request to the API server; as an administrator unless `question` has a token.

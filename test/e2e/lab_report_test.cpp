@@ -58,7 +58,7 @@ json::value probe_report(const agent::lab::RunResult& result, int width) {
   browser.insert(browser.end(), {"--window-size=1400,1100", "--virtual-time-budget=4000",
                                  "--dump-dom", "file://" + around.string()});
   const test::Ended shown =
-      test::run_program(std::move(browser), scratch.path() / "chromium.log", 60s);
+      test::run_program(std::move(browser), scratch.path() / "chromium.log", 300s);
   EXPECT_TRUE(shown.in_time);
   EXPECT_EQ(shown.output.find("CONSOLE"), std::string::npos) << shown.output;
   const std::size_t at = shown.output.rfind(probe_begin);
