@@ -178,6 +178,15 @@ Peak peak_of(const Series& series) {
   return peak;
 }
 
+Duration counting_interval(Duration length) {
+  using std::chrono::seconds;
+  constexpr int values_max = 600;
+  for (const Duration each : {seconds(1), seconds(5), seconds(10), seconds(30)}) {
+    if (length <= each * values_max) return each;
+  }
+  return seconds(60);
+}
+
 Series shortened(const Series& series, std::size_t count) {
   const std::size_t each = (series.values.size() + count - 1) / std::max<std::size_t>(count, 1);
   if (each <= 1) return series;

@@ -60,6 +60,10 @@ struct Peak {
 };
 [[nodiscard]] Peak peak_of(const Series& series);
 
+// The interval in which to count what happens in a run of this length: so short that a peak of a
+// few seconds shows, and with at most 600 values for runs of up to ten hours.
+[[nodiscard]] Duration counting_interval(Duration length);
+
 // At most `count` values: each is the highest of consecutive values.
 [[nodiscard]] Series shortened(const Series& series, std::size_t count);
 

@@ -70,7 +70,7 @@ Result<RunResult> Player::result() {
                                                             .length = made.duration}));
   made.requests = std::move(counts.classes);
   made.requests_per_second = counts.most_per_second;
-  made.series.insert(made.series.begin(), std::move(counts.per_minute));
+  made.series.insert(made.series.begin(), std::move(counts.over_time));
   return made;
 }
 

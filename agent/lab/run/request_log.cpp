@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 
+#include "agent/lab/result/summary.h"
 #include "sync/wire/json.h"
 
 namespace holdfast::agent::lab::run {
@@ -11,7 +12,6 @@ namespace {
 
 namespace json = sync::json;
 
-constexpr Duration minute = std::chrono::minutes(1);
 constexpr std::string_view own_agent = "holdfast-lab";
 
 std::string_view text_at(const json::object& from, std::string_view key) {
@@ -62,17 +62,18 @@ Result<RequestCounts> count_requests(const std::filesystem::path& log, const Log
   std::map<std::string_view, std::uint64_t> classes;
   std::map<std::int64_t, std::uint64_t> seconds;
   RequestCounts counts;
-  counts.per_minute = {"requests", minute, {}};
-  auto& minutes = counts.per_minute.values;
+  const Duration interval = counting_interval(times.length);
+  counts.over_time = {"requests", interval, {}};
+  auto& values = counts.over_time.values;
   for (std::string line; std::getline(file, line);) {
     const auto request = read_line(line);
     if (!request) continue;
     const Duration at = (request->received - times.begin) * times.speed;
     if (at < Duration::zero() || at > times.length) continue;
     ++classes[request->kind];
-    const auto index = static_cast<std::size_t>(at / minute);
-    if (minutes.size() <= index) minutes.resize(index + 1);
-    ++minutes[index];
+    const auto index = static_cast<std::size_t>(at / interval);
+    if (values.size() <= index) values.resize(index + 1);
+    ++values[index];
     if (at >= times.counted_from) ++seconds[at / std::chrono::seconds(1)];
   }
   for (const auto& [kind, count] : classes) {

@@ -19,7 +19,7 @@ namespace holdfast::agent::lab::run {
 struct RequestCounts {
   std::vector<RequestClass> classes;
   std::uint64_t most_per_second = 0;  // from `counted_from` on
-  Series per_minute;                  // "requests"
+  Series over_time;                   // "requests", per counting_interval()
 };
 
 // How the times of the log become those of the scenario.

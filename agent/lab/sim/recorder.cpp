@@ -8,7 +8,7 @@
 namespace holdfast::agent::lab::sim {
 namespace {
 
-constexpr Duration interval = std::chrono::minutes(1);
+constexpr Duration interval = std::chrono::minutes(1);  // of the series of evictions
 
 std::string_view own_taint(const sync::Node& node) {
   for (const sync::Taint& taint : node.spec.taints) {
@@ -182,8 +182,8 @@ void Recorder::add_traffic(const Traffic& traffic) {
     result_.requests.push_back({std::string(to_string(each)), count.requests, count.bytes});
   }
   result_.requests_per_second = traffic.most_per_second();
-  Series requests{"requests", interval, {}};
-  for (const std::uint64_t count : traffic.per_minute()) {
+  Series requests{"requests", traffic.interval(), {}};
+  for (const std::uint64_t count : traffic.per_interval()) {
     requests.values.push_back(static_cast<double>(count));
   }
   result_.series.push_back(std::move(requests));

@@ -116,9 +116,9 @@ void Traffic::note(RequestKind kind, std::size_t bytes) {
       std::chrono::duration_cast<std::chrono::seconds>(engine_.elapsed()).count();
   if (std::exchange(second_, second) != second) in_second_ = 0;
   most_per_second_ = std::max(most_per_second_, ++in_second_);
-  const auto minute = static_cast<std::size_t>(second / 60);
-  if (per_minute_.size() <= minute) per_minute_.resize(minute + 1);
-  ++per_minute_[minute];
+  const auto at = static_cast<std::size_t>(engine_.elapsed() / interval_);
+  if (per_interval_.size() <= at) per_interval_.resize(at + 1);
+  ++per_interval_[at];
 }
 
 Answer serve(Server& server, const Request& request, Actor by) {
@@ -191,7 +191,7 @@ void NodeClient::call(const Life& life, RequestKind kind, std::size_t bytes, Dur
              [this, kind, bytes, connection, end, serve = std::move(serve), token = life.token()] {
                if (server_.is_paused()) return;
                const Answer answer = this->answer(serve);
-               traffic_.note(kind, bytes + size_of(answer));
+               if (!server_.is_down()) traffic_.note(kind, bytes + size_of(answer));
                link_.send(Way::down, connection, size_of(answer), [end, answer, token] {
                  if (!token.expired()) end(answer);
                });
@@ -238,7 +238,7 @@ Link::ConnectionPtr NodeClient::watch(const Life& life, const std::string& node,
       if (*open) return {.status = ok};
       return {.status = gone};
     });
-    traffic_.note(RequestKind::watch, request_bytes + size_of(first));
+    if (!server_.is_down()) traffic_.note(RequestKind::watch, request_bytes + size_of(first));
     if (first.status != ok) return down(size_of(first), [fail, first] { fail(first); });
     down(size_of(first), [on] { on->opened(); });
     server_.deliver_since(**open, version);

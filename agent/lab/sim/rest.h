@@ -47,7 +47,9 @@ using Done = std::function<void(const Answer&)>;
 // The requests that have arrived at the API server.
 class Traffic {
  public:
-  explicit Traffic(Engine& engine) : engine_(engine) {}
+  // Also counts the requests of each `interval`.
+  explicit Traffic(Engine& engine, Duration interval = std::chrono::minutes(1))
+      : engine_(engine), interval_(interval) {}
 
   void note(RequestKind kind, std::size_t bytes);
 
@@ -62,12 +64,14 @@ class Traffic {
   void restart_maximum() { most_per_second_ = 0; }
   // The largest number of requests that arrived within one second.
   [[nodiscard]] std::uint64_t most_per_second() const { return most_per_second_; }
-  [[nodiscard]] const std::vector<std::uint64_t>& per_minute() const { return per_minute_; }
+  [[nodiscard]] Duration interval() const { return interval_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& per_interval() const { return per_interval_; }
 
  private:
   Engine& engine_;
+  Duration interval_;
   std::array<Count, request_kinds> counts_{};
-  std::vector<std::uint64_t> per_minute_;
+  std::vector<std::uint64_t> per_interval_;
   std::int64_t second_ = -1;
   std::uint64_t in_second_ = 0;
   std::uint64_t most_per_second_ = 0;

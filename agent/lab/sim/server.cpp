@@ -250,6 +250,13 @@ void Server::remember(Change change) {
   if (of_node->second.empty()) history_of_node_.erase(of_node);
 }
 
+void Server::start() {
+  if (--stopped_ > 0) return;
+  history_.clear();
+  history_of_node_.clear();
+  history_from_ = version_;
+}
+
 Server::WatchPtr Server::watch_node(const std::string& node, std::uint64_t version,
                                     Listener deliver) {
   if (version < history_from_ || has(ApiFault::gone)) return nullptr;

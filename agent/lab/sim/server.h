@@ -113,9 +113,11 @@ class Server {
   void begin(ApiFault fault);
   void end(ApiFault fault);
   [[nodiscard]] bool has(ApiFault fault) const { return faults_.contains(fault); }
-  // Down: connections are refused.
+  // Down: connections are refused. Once it is up again, it does not know the changes from before,
+  // as a kube-apiserver does not, whose watch cache is empty then: watches from older versions are
+  // refused with 410.
   void stop() { ++stopped_; }
-  void start() { --stopped_; }
+  void start();
   [[nodiscard]] bool is_down() const { return stopped_ > 0; }
   // Paused: connections are accepted, but nothing is answered.
   void pause() { ++paused_; }

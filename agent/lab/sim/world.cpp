@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/lab/result/summary.h"
 #include "agent/lab/sim/objects.h"
 
 namespace holdfast::agent::lab::sim {
@@ -46,7 +47,7 @@ World::World(const Scenario& scenario, const SimOptions& options)
       engine_(options.seed),
       server_(engine_),
       workloads_(engine_, server_, scenario.workloads),
-      traffic_(engine_),
+      traffic_(engine_, counting_interval(scenario.duration)),
       recorder_(engine_, server_, workloads_),
       invariants_(engine_, server_, options_.cloud.rules, recorder_),
       cloud_(engine_, server_, options.cloud,

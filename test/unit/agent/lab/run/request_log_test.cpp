@@ -53,7 +53,10 @@ TEST(LabRequestLog, CountsInTheScenariosTime) {
   const std::vector<RequestClass> classes = {{"lease", 3, 0}, {"list", 2, 0}};
   EXPECT_EQ(counts->classes, classes);
   EXPECT_EQ(counts->most_per_second, 2u) << "12.01 s and 12.099999 s are 20.1 s and 20.99 s";
-  EXPECT_EQ(counts->per_minute, (Series{"requests", 1min, {5}}));
+  std::vector<double> per_second(21);
+  per_second[0] = 3;
+  per_second[20] = 2;
+  EXPECT_EQ(counts->over_time, (Series{"requests", 1s, per_second}));
 }
 
 TEST(LabRequestLog, NamesAMissingFile) {

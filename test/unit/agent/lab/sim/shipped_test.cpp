@@ -28,7 +28,7 @@ TEST_P(Shipped, HoldsInTheSimulator) {
   }
 }
 
-// The small ones: long-outage, site-outage and thundering-herd take minutes.
+// The small ones: apiserver-restart, long-outage, site-outage and thundering-herd take minutes.
 INSTANTIATE_TEST_SUITE_P(
     Sim, Shipped,
     ::testing::Values("agent-restart-offline", "agent-upgrade", "apiserver-pause",
