@@ -257,15 +257,16 @@ Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
       outcome ? "answered " + std::to_string(outcome->status) : outcome.error().what;
   // A request that hold() has blocked never reached a server.
   const bool held = client_.held();
-  if (!held) record_server(sent, evidence_of(outcome), reason);
-  const bool others = !outcome && !held && servers_.any_in_rotation();
-  if (outcome && sent.own_credentials && outcome->status == 401) {
-    // The server is reachable, but of no use until the node has other credentials. The cache
-    // answers meanwhile.
-    if (observer_ != nullptr) observer_->unauthorized();
+  const bool rejected = outcome && sent.own_credentials && outcome->status == 401;
+  if (rejected) {
+    // The server is reachable, but of no use until the node has other credentials. Other servers or
+    // the cache answer meanwhile.
     reason = "the API server does not accept the node's credentials";
     outcome = fail(Errc::denied, reason);
   }
+  if (!held) record_server(sent, evidence_of(outcome), reason);
+  const bool others = !outcome && !held && servers_.any_in_rotation();
+  if (rejected && !others && observer_ != nullptr) observer_->unauthorized();
   const sync::autonomy::Evidence evidence = evidence_of(outcome);
   const auto fault = evidence == sync::autonomy::Evidence::answered
                          ? std::optional<sync::autonomy::LinkFault>()

@@ -59,6 +59,7 @@ TEST(Servers, ABadOneIsOutAtOnceAndComesBackByItsProbes) {
        "deadline passed"},
       {"silent", answer({.status = 0}), normal, "deadline passed"},
       {"captive portal", answer(page), normal, "not an API server"},
+      {"another cluster", answer({.status = 401, .body = "{}"}), normal, "does not accept"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
