@@ -123,6 +123,15 @@ HostileServer& Attack::take_over() {
   return *hostile;
 }
 
+void AttackThroughServer::SetUp() {
+  Attack::SetUp();
+  if (IsSkipped()) return;
+  ASSERT_NO_FATAL_FAILURE(start_lab());
+  take_over();
+  ASSERT_NO_FATAL_FAILURE(start_edge());
+  ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
+}
+
 void Attack::launch_edge(const std::vector<std::string>& more, Launch how) {
   if (edge) note_peak("holdfast-edge", edge->peak());
   edge.reset();

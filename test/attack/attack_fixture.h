@@ -94,4 +94,10 @@ class Attack : public ::testing::Test {
   std::string dir_;
 };
 
+// Starts the lab and, behind a hostile server, the edge agent, which has cached the Secret.
+class AttackThroughServer : public Attack {
+ protected:
+  void SetUp() override;
+};
+
 }  // namespace holdfast::attack

@@ -30,15 +30,18 @@ class Kubelet : public Attack {
     const std::string pod = R"({"metadata":{"name":"t"},"spec":{"nodeName":"edge-a","containers":[)"
                             R"({"name":"c","image":"i","command":["sh","-c","echo )" +
                             treasure_decoded +
-                            R"(; sleep 1000"]}],"terminationGracePeriodSeconds":0}})";
+                            R"(; sleep 1000"]}],"terminationGracePeriodSeconds":1}})";
     ASSERT_EQ(as_admin("POST", pods_path, pod).status, 201);
     ASSERT_TRUE(eventually(20s, [this] { return log_is_served(); })) << read_file(file("node.log"));
   }
   void TearDown() override {
     if (node_) {
       note_peak("holdfast-node", node_->peak());
+      // The node deletes the Pod when its container has ended.
       (void)as_admin("DELETE", pods_path + "/t");
-      (void)eventually(5s, [this] { return as_admin("GET", pods_path + "/t").status == 404; });
+      EXPECT_TRUE(
+          eventually(20s, [this] { return as_admin("GET", pods_path + "/t").status == 404; }))
+          << "a container is left running: " << read_file(file("node.log"));
     }
     node_.reset();
     Attack::TearDown();

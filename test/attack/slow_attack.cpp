@@ -26,19 +26,7 @@ std::string list_of_30_mebibytes(const std::string& kind) {
          R"("continue":"more"},"items":[)" + items + "]}";
 }
 
-class Hijacked : public Attack {
- protected:
-  void SetUp() override {
-    Attack::SetUp();
-    if (IsSkipped()) return;
-    ASSERT_NO_FATAL_FAILURE(start_lab());
-    take_over();
-    ASSERT_NO_FATAL_FAILURE(start_edge());
-    ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
-  }
-};
-
-class SlowReaders : public Hijacked {
+class SlowReaders : public AttackThroughServer {
  protected:
   // Answers each list of the path with 30 MiB, and counts them.
   void serve_large(const std::string& path, const std::string& kind) {
@@ -106,7 +94,7 @@ TEST_F(SlowReaders, OfFilteredListsThatNeverFitLeaveRootServed) {
   expect_all_is_well("filtered lists that never fit");
 }
 
-class Setbacks : public Hijacked {};
+class Setbacks : public AttackThroughServer {};
 
 // The versions of its answers to renewals of the lease rise and fall, as if its data were replaced
 // by older data all the time.

@@ -48,16 +48,8 @@ std::vector<Row> forged() {
           {"continue=%00", 410}};
 }
 
-class Versions : public Attack {
+class Versions : public AttackThroughServer {
  protected:
-  void SetUp() override {
-    Attack::SetUp();
-    if (IsSkipped()) return;
-    ASSERT_NO_FATAL_FAILURE(start_lab());
-    take_over();
-    ASSERT_NO_FATAL_FAILURE(start_edge());
-    ASSERT_NO_FATAL_FAILURE(warm(treasure_list));
-  }
   void go_offline() {
     hostile->cut();
     ASSERT_TRUE(wait_for_link("offline"));

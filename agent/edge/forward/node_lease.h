@@ -60,6 +60,10 @@ class NodeLease {
   // The setback since the last call, if there was one.
   [[nodiscard]] std::optional<Setback> take_setback() { return std::exchange(setback_, {}); }
 
+  // Whether there is a lease to renew: the API server has answered with one, and has not said since
+  // that it is gone.
+  [[nodiscard]] bool is_known() const { return !lease_.metadata.resource_version.empty(); }
+
   // The version that the lease had in the last answer of the last renew(); 0: there was none.
   [[nodiscard]] sync::objects::Version shown() const { return shown_; }
 

@@ -234,7 +234,8 @@ asio::awaitable<Result<http::Response>> Rejoin::read_node() {
     auto node = co_await uplink_.send(std::move(request), false, rejoin_limits.request);
     const bool overloaded = node && (node->status == 429 || node->status == 503);
     if (node && !overloaded) overload_backoff_.reset();
-    if (!overloaded) co_return node;
+    const bool rejoining = uplink_.link().state() == sync::autonomy::LinkState::rejoining;
+    if (!overloaded || !rejoining || !lease_.is_known()) co_return node;
     const Duration asked = pause_of(*node, {.pause_min = {}}).value_or(Duration::zero());
     const MonoTime again =
         clock_.mono() + std::max(asked, overload_backoff_.next(clock_.mono(), random_));

@@ -82,9 +82,9 @@ class Rejoin {
   [[nodiscard]] CachedNode cached_node() const;
   asio::awaitable<void> rejoin();
   asio::awaitable<Status> run_stages();
-  // Reads the Node from the API server. A server that is overloaded is asked again after the pause
-  // that it asks for: it is no outage. Errors: those of the link; unavailable, if that lasts too
-  // long.
+  // Reads the Node from the API server. In a rejoin, while the lease is renewed, a server that is
+  // overloaded is asked again after the pause that it asks for: it is no outage. Errors: those of
+  // the link; unavailable, if that lasts too long.
   asio::awaitable<Result<http::Response>> read_node();
   // Checks that the cloud still has the same node, and drops statuses that it has overtaken. If the
   // cloud has deleted the node, it is registered again.

@@ -183,10 +183,9 @@ const Kind kinds[] = {
     {"the Node's registration",
      [](const auto& request) { return is_a(request, http::Method::post, "/nodes"); },
      delete_node_offline, has_node, 10},
-    // Sixty of them look for the owner of the lease, with every renewal; a rejoin sends the others.
     {"the read of the Node",
      [](const auto& request) { return is_a(request, http::Method::get, "/nodes/edge1"); },
-     delete_node_offline, has_node, 110},
+     delete_node_offline, has_node, 80},
 };
 
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
