@@ -8,6 +8,7 @@
 #include "platform/http/h2/transport_tasks.h"
 #include "platform/http/wire.h"
 #include "platform/loop/timer.h"
+#include "platform/loop/turns.h"
 #include "platform/token_bucket.h"
 
 namespace holdfast::http::h2 {
@@ -77,6 +78,7 @@ struct ServerSession::Core final : Transport::Owner, std::enable_shared_from_thi
         refusals(refused),
         transport(where, std::move(connection), Engine::Role::server, engine_limits(bounds), *this,
                   std::make_shared<Traffic>()),
+        turns(where),
         attention(where),
         idle_since(transport.clock().mono()),
         resets(idle_since, resets_per_second, {.capacity = resets_burst}) {}
@@ -110,7 +112,7 @@ struct ServerSession::Core final : Transport::Owner, std::enable_shared_from_thi
 
   // The parameters also keep this core and the count of running tasks while the task exists.
   asio::awaitable<void> answer(std::shared_ptr<Core> self, StreamPtr stream,
-                               std::unique_ptr<Answering> counted);
+                               std::shared_ptr<Answering> counted);
   asio::awaitable<void> send_stream(StreamPtr stream);
   asio::awaitable<void> send_pieces(StreamPtr stream, BodyPieces& pieces);
   asio::awaitable<bool> taken(StreamPtr stream, std::size_t rest);
@@ -123,6 +125,9 @@ struct ServerSession::Core final : Transport::Owner, std::enable_shared_from_thi
   Refusals& refusals;
   Transport transport;
   std::unordered_map<StreamId, StreamPtr> streams;
+  // For requests: a connection that sends a hundred at once delays neither the first of their
+  // answers nor other connections until all are handled.
+  loop::Turns turns;
   std::size_t answering = 0;  // running answer() tasks, also of closed streams
   loop::Event attention;
   MonoTime idle_since;
@@ -246,8 +251,11 @@ void ServerSession::Core::begin_answer(const StreamPtr& stream) {
   if (std::exchange(stream->answering, true)) return;
   const auto self = shared_from_this();
   const std::shared_ptr<std::size_t> count(self, &answering);
-  auto counted = std::make_unique<Answering>(count, share, stream);
-  tasks.spawn("h2 request", answer(self, stream, std::move(counted)));
+  // Shared, because functions are copied.
+  const auto counted = std::make_shared<Answering>(count, share, stream);
+  turns.add([self, stream, counted] {
+    self->tasks.spawn("h2 request", self->answer(self, stream, counted));
+  });
 }
 
 // Sends GOAWAY; the transport ends after the last stream.
@@ -324,7 +332,7 @@ asio::awaitable<void> ServerSession::Core::send_pieces(StreamPtr stream, BodyPie
 
 asio::awaitable<void> ServerSession::Core::answer(
     [[maybe_unused]] std::shared_ptr<Core> self, StreamPtr stream,
-    [[maybe_unused]] std::unique_ptr<Answering> counted) {
+    [[maybe_unused]] std::shared_ptr<Answering> counted) {
   Response response;
   if (stream->refusal) {
     (void)std::exchange(stream->request.body, {});  // Assigning "" would keep its memory.

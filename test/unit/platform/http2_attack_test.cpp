@@ -110,6 +110,34 @@ std::string excessive_window(h2::StreamId id) {
   return frame + "\x7f\xff\xff\xff";
 }
 
+// A hundred requests arrive at once. The first of their answers and another connection do not wait
+// until all of them are handled.
+TEST(Http2, RequestsOfOneConnectionTakeTurnsWithTheirAnswersAndWithOthers) {
+  constexpr int requests = 100;
+  Http2AttackFixture fixture;
+  Caller other;
+  fixture.time.complete(other.connect(fixture.pair.endpoint()));
+  fixture.time.settle();
+  std::vector<std::size_t> answered_before;
+  std::vector<std::size_t> other_before;
+  fixture.pair.on_request = [&] {
+    answered_before.push_back(fixture.caller.statuses.size());
+    other_before.push_back(other.statuses.size());
+  };
+  for (int number = 0; number < requests; ++number) (void)fixture.caller.request("/a");
+  fixture.tasks.spawn("listen", fixture.caller.listen());
+  fixture.tasks.spawn("listen", other.listen());
+  (void)other.request("/a");
+  fixture.tasks.spawn("speak", fixture.caller.speak());
+  fixture.tasks.spawn("speak", other.speak());
+  fixture.time.settle();
+  ASSERT_EQ(answered_before.size(), requests + 1U);
+  EXPECT_EQ(fixture.caller.statuses.size(), requests);
+  EXPECT_GT(answered_before[requests / 2], 0U) << "half of the requests were begun";
+  EXPECT_EQ(other_before[requests / 2], 1U);
+  other.connection->close();
+}
+
 TEST(Http2, RapidResetsCostTheAttackerHisConnection) {
   const struct {
     const char* how;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -78,6 +79,7 @@ struct Pair {
   // /watch and /flood are streams, /slow waits for `go_on`, /none has no body; all others echo.
   asio::awaitable<Response> answer(const Request& request) {
     Response response;
+    on_request();
     if (request.path() == "/watch" || request.path() == "/flood") {
       watches.push_back(std::make_shared<Watch>(executor, request.path() == "/flood"));
       response.stream = watches.back();
@@ -100,6 +102,7 @@ struct Pair {
   Server server;
   std::uint16_t port = 0;
   loop::Event go_on{executor};
+  std::function<void()> on_request = [] {};  // called when a request is begun
   std::vector<std::shared_ptr<Watch>> watches;
 };
 
