@@ -216,6 +216,7 @@ Status Edge::start() {
   tasks_.spawn("keep replaying", rejoin_->replay_when_due());
   tasks_.spawn("check node", rejoin_->check_node_when_due());
   tasks_.spawn("keep servers", rejoin_->probe_servers());
+  tasks_.spawn("network", uplink_->follow_network());
   tasks_.spawn("flush", flush_in_groups());
   tasks_.spawn("filters", filters_->keep_up());
   tasks_.spawn("what pods need", needs_->follow());

@@ -4,11 +4,11 @@
 #include <atomic>
 #include <boost/asio/query.hpp>
 #include <condition_variable>
-#include <csignal>
 #include <cstdint>
 #include <mutex>
-#include <thread>
 #include <vector>
+
+#include "platform/loop/thread.h"
 
 namespace holdfast::loop {
 namespace {
@@ -29,12 +29,16 @@ asio::execution_context::id WithoutThreads::id;
 
 std::size_t allowed(const asio::any_io_executor& executor, std::size_t threads) {
   auto& loop = asio::query(executor, asio::execution::context);
-  return asio::has_service<WithoutThreads>(loop) ? 0 : threads;
+  return are_threads_forbidden(loop) ? 0 : threads;
 }
 
 }  // namespace
 
 void forbid_threads(asio::execution_context& loop) { asio::make_service<WithoutThreads>(loop); }
+
+bool are_threads_forbidden(asio::execution_context& loop) {
+  return asio::has_service<WithoutThreads>(loop);
+}
 
 struct Workers::State {
   explicit State(std::size_t its_threads) : wanted(its_threads) {}
@@ -57,12 +61,7 @@ struct Workers::State {
 };
 
 void Workers::State::start() {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  while (threads.size() < wanted) threads.emplace_back([this] { serve(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  while (threads.size() < wanted) threads.push_back(start_thread([this] { serve(); }));
 }
 
 void Workers::State::serve() {

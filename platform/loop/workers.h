@@ -17,8 +17,10 @@ namespace holdfast::loop {
 namespace asio = boost::asio;
 
 // From now on Workers that are made for `loop` start no threads: the calling thread does all
-// pieces, in their order. For loops in virtual time. Can be called only once.
+// pieces, in their order. Nor does run_in_background(). For loops in virtual time. Can be called
+// only once.
 void forbid_threads(asio::execution_context& loop);
+[[nodiscard]] bool are_threads_forbidden(asio::execution_context& loop);
 
 class Workers {
  public:

@@ -23,16 +23,12 @@ constexpr std::uint16_t first_port = 32768;
 constexpr std::uint16_t last_port = 60999;
 constexpr std::size_t backlog_max = 4096;
 
-Error refused(const HostPort& to) {
-  return loop::to_error(asio::error::connection_refused, "connect to " + to.text());
+Error refused(const std::string& what) {
+  return loop::to_error(asio::error::connection_refused, what);
 }
 
 Error in_use(const HostPort& at) {
   return loop::to_error(asio::error::address_in_use, "listen on " + at.text());
-}
-
-Error late(const HostPort& to) {
-  return Error{Errc::timeout, "connect to " + to.text() + ": deadline passed"};
 }
 
 }  // namespace
@@ -74,6 +70,39 @@ class MemoryNetwork::MemoryPending final : public Pending {
   MemorySocket socket_;
   std::shared_ptr<const tls::Context> tls_;
   Peer peer_;
+};
+
+class MemoryNetwork::MemoryDialed final : public Dialed {
+ public:
+  explicit MemoryDialed(MemorySocket socket) : socket_(std::move(socket)) {}
+
+  asio::awaitable<Result<std::unique_ptr<Connection>>> establish(
+      Route route, MonoTime deadline, std::span<const std::string_view> protocols) override {
+    auto made =
+        co_await establish_connected(std::move(socket_), std::move(route), deadline, protocols);
+    co_return made;
+  }
+
+ private:
+  MemorySocket socket_;
+};
+
+class MemoryNetwork::MemoryChanges final : public NetworkChanges {
+ public:
+  MemoryChanges(const MemoryNetwork& network, std::shared_ptr<loop::Event> changed)
+      : network_(network), seen_(network.changes_), changed_(std::move(changed)) {}
+
+  asio::awaitable<Status> next() override {
+    while (seen_ == network_.changes_) co_await changed_->wait();
+    seen_ = network_.changes_;
+    Status done;
+    co_return done;
+  }
+
+ private:
+  const MemoryNetwork& network_;
+  std::uint64_t seen_;
+  std::shared_ptr<loop::Event> changed_;
 };
 
 class MemoryNetwork::MemoryListener final : public Listener {
@@ -136,9 +165,7 @@ class MemoryNetwork::MemoryListener final : public Listener {
 };
 
 MemoryNetwork::MemoryNetwork()
-    : next_port_(first_port), caller_{.uid = ::geteuid(), .holder = ::getpid()} {
-  names_["localhost"] = {"127.0.0.1"};
-}
+    : next_port_(first_port), caller_{.uid = ::geteuid(), .holder = ::getpid()} {}
 
 MemoryNetwork::~MemoryNetwork() { CHECK(listeners_.empty()); }
 
@@ -192,34 +219,26 @@ Result<ReservedAddress> MemoryNetwork::reserve(asio::any_io_executor executor, c
       std::move(reserved));
 }
 
-asio::awaitable<Result<std::unique_ptr<Connection>>> MemoryNetwork::connect(
-    Route route, MonoTime deadline, std::span<const std::string_view> protocols) {
+asio::awaitable<Result<std::unique_ptr<Dialed>>> MemoryNetwork::dial(HostPort to,
+                                                                     std::string address,
+                                                                     MonoTime deadline) {
   const auto executor = co_await asio::this_coro::executor;
-  const HostPort to = route.proxy ? route.proxy->at() : route.to;
-  CO_TRY(const std::vector<std::string> addresses, resolve(to.host));
-  Error last = refused(to);
-  for (const std::string& address : addresses) {
-    HostPort at;
-    at.host = address;
-    at.port = to.port;
-    const Status reached = co_await reach(at, deadline);
-    if (!reached) co_return fail(reached.error());
-    auto socket = join(executor, at);
-    if (!socket) {
-      last = socket.error();
-      continue;
-    }
-    auto made =
-        co_await establish_connected(std::move(*socket), std::move(route), deadline, protocols);
-    co_return made;
-  }
-  co_return fail(std::move(last));
+  const std::string what = connecting_to(to, address);
+  Address link(address, to.port);
+  const Status reached = co_await reach(std::move(link), what, deadline);
+  if (!reached) co_return fail(reached.error());
+  HostPort at;
+  at.host = std::move(address);
+  at.port = to.port;
+  CO_TRY(MemorySocket socket, join(executor, at, what));
+  std::unique_ptr<Dialed> dialed = std::make_unique<MemoryDialed>(std::move(socket));
+  co_return dialed;
 }
 
-asio::awaitable<Status> MemoryNetwork::reach(HostPort to, MonoTime deadline) {
+asio::awaitable<Status> MemoryNetwork::reach(Address at, std::string what, MonoTime deadline) {
   const auto executor = co_await asio::this_coro::executor;
   const Clock& clock = loop::clock_of(executor);
-  Link& link = link_of({to.host, to.port});
+  Link& link = link_of(at);
   if (!link.changed) link.changed = std::make_unique<loop::Event>(executor);
   Status done;
   for (MonoTime answered = MonoTime::max();;) {
@@ -230,16 +249,16 @@ asio::awaitable<Status> MemoryNetwork::reach(HostPort to, MonoTime deadline) {
       answered = std::min(answered, now + link.round_trip());
     }
     if (answered <= now) co_return done;
-    if (deadline <= now) co_return fail(late(to));
+    if (deadline <= now) co_return fail(Errc::timeout, what + ": deadline passed");
     (void)co_await link.changed->wait_until(std::min(answered, deadline));
   }
 }
 
-Result<MemorySocket> MemoryNetwork::join(const asio::any_io_executor& executor,
-                                         const HostPort& to) {
+Result<MemorySocket> MemoryNetwork::join(const asio::any_io_executor& executor, const HostPort& to,
+                                         const std::string& what) {
   Link& link = link_of({to.host, to.port});
   MemoryListener* const listener = listener_of({to.host, to.port});
-  if (listener == nullptr || link.is_refused) return fail(refused(to));
+  if (listener == nullptr || link.is_refused) return fail(refused(what));
   MemorySocket::End client;
   client.peer.address = to.host;
   client.peer.port = to.port;
@@ -259,14 +278,29 @@ Result<MemorySocket> MemoryNetwork::join(const asio::any_io_executor& executor,
   server.peer.owner = client.owner;
   auto ends = MemorySocket::connect(executor, std::move(client), std::move(server), link.to_server,
                                     link.to_client);
-  if (!listener->add(std::move(ends.server))) return fail(refused(to));
+  if (!listener->add(std::move(ends.server))) return fail(refused(what));
   std::erase_if(link.connections, [](const auto& each) { return !each.is_open(); });
   link.connections.push_back(ends.client.watched());
   return std::move(ends.client);
 }
 
-void MemoryNetwork::set_name(const std::string& host, std::vector<std::string> addresses) {
-  names_[host] = std::move(addresses);
+Result<std::unique_ptr<NetworkChanges>> MemoryNetwork::watch_changes(
+    const asio::any_io_executor& executor) {
+  auto changed = std::make_shared<loop::Event>(executor);
+  watchers_.push_back(changed);
+  return std::unique_ptr<NetworkChanges>(
+      std::make_unique<MemoryChanges>(*this, std::move(changed)));
+}
+
+void MemoryNetwork::announce_change() {
+  ++changes_;
+  std::erase_if(watchers_, [](const auto& each) { return each.expired(); });
+  for (const auto& each : watchers_) each.lock()->notify_all();
+}
+
+void MemoryNetwork::look_up(const asio::any_io_executor& executor, const std::string& host,
+                            OnAddresses done) {
+  names_.look_up(executor, host, std::move(done));
 }
 
 void MemoryNetwork::set_link(const HostPort& server, Direction direction,
@@ -332,17 +366,6 @@ std::uint16_t MemoryNetwork::free_port(const std::string& host) {
     if (is_free({host, port})) return port;
   }
   check_failed(__FILE__, __LINE__, "every port has a listener");
-}
-
-Result<std::vector<std::string>> MemoryNetwork::resolve(const std::string& host) const {
-  error_code ec;
-  const auto address = asio::ip::make_address(host, ec);
-  if (!ec) return std::vector<std::string>{address.to_string()};
-  const auto found = names_.find(host);
-  if (found == names_.end() || found->second.empty()) {
-    return fail(loop::to_error(asio::error::host_not_found, "resolve " + host));
-  }
-  return found->second;
 }
 
 }  // namespace holdfast::net

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "platform/loop/event.h"
+#include "platform/net/memory_names.h"
 #include "platform/net/memory_pipe.h"
 #include "platform/net/network.h"
 
@@ -43,13 +45,19 @@ class MemoryNetwork final : public Network {
   [[nodiscard]] Result<ReservedAddress> reserve(asio::any_io_executor executor,
                                                 const HostPort& at) override;
 
-  // Errors: timeout, denied (bad certificate), unavailable (nobody listens, the link is refused, or
-  // the name is unknown), those of Proxy::open().
-  asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
-      Route route, MonoTime deadline, std::span<const std::string_view> protocols) override;
+  void look_up(const asio::any_io_executor& executor, const std::string& host,
+               OnAddresses done) override;
 
-  // Gives a host name its addresses; none makes it unknown. "localhost" is 127.0.0.1.
-  void set_name(const std::string& host, std::vector<std::string> addresses);
+  // Errors: timeout, unavailable (nobody listens, or the link is refused).
+  asio::awaitable<Result<std::unique_ptr<Dialed>>> dial(HostPort to, std::string address,
+                                                        MonoTime deadline) override;
+
+  [[nodiscard]] Result<std::unique_ptr<NetworkChanges>> watch_changes(
+      const asio::any_io_executor& executor) override;
+  // Tells all who watch that the network has become better.
+  void announce_change();
+
+  [[nodiscard]] MemoryNames& names() { return names_; }
 
   // Who connects from now on: the owner of the connecting sockets, whose inode and cookie the
   // network chooses. Default: this process, in no cgroup.
@@ -72,6 +80,8 @@ class MemoryNetwork final : public Network {
   class MemoryListener;
   class MemoryHolder;
   class MemoryPending;
+  class MemoryDialed;
+  class MemoryChanges;
   using Address = std::pair<std::string, std::uint16_t>;
 
   Link& link_of(const Address& server);
@@ -81,15 +91,18 @@ class MemoryNetwork final : public Network {
   // Checks that `at` is free and selects a port if it names none.
   Result<Address> take(const HostPort& at);
   std::uint16_t free_port(const std::string& host);
-  Result<std::vector<std::string>> resolve(const std::string& host) const;
-  // Waits until the link would deliver a request to connect and its answer.
-  asio::awaitable<Status> reach(HostPort to, MonoTime deadline);
-  Result<MemorySocket> join(const asio::any_io_executor& executor, const HostPort& to);
+  // Waits until the link to `at` would deliver a request to connect and its answer. Errors begin
+  // with `what`.
+  asio::awaitable<Status> reach(Address at, std::string what, MonoTime deadline);
+  Result<MemorySocket> join(const asio::any_io_executor& executor, const HostPort& at,
+                            const std::string& what);
 
   std::map<Address, std::unique_ptr<Link>> links_;
   std::map<Address, MemoryListener*> listeners_;  // they remove themselves
   std::set<Address> reserved_;                    // the holders remove theirs
-  std::map<std::string, std::vector<std::string>> names_;
+  MemoryNames names_;
+  std::uint64_t changes_ = 0;  // that were announced so far
+  std::vector<std::weak_ptr<loop::Event>> watchers_;
   std::uint16_t next_port_ = 0;
   std::uint64_t sockets_ = 0;  // that were created so far
   SocketOwner caller_;

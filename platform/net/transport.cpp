@@ -3,11 +3,15 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <boost/asio/connect.hpp>
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <cerrno>
+#include <vector>
 
 #include "platform/check.h"
+#include "platform/loop/background.h"
 #include "platform/loop/cancellation.h"
 #include "platform/loop/timer.h"
 #include "platform/net/establish.h"
@@ -157,39 +161,50 @@ class TcpListener final : public Listener {
   std::shared_ptr<const tls::Context> tls_;
 };
 
-// Connects to one of the addresses of `to` before `deadline`.
-asio::awaitable<Result<tcp::socket>> connect_tcp(HostPort to, MonoTime deadline) {
-  const auto executor = co_await asio::this_coro::executor;
+// Connects the socket, which may be open, to `to` before `deadline`. Errors begin with `what`.
+asio::awaitable<Result<tcp::socket>> connect_tcp(tcp::socket socket, tcp::endpoint to,
+                                                 std::string what, MonoTime deadline) {
   error_code ec;
-  tcp::resolver::results_type addresses;
-  const auto literal = asio::ip::make_address(to.host, ec);
-  if (!ec) {
-    addresses = tcp::resolver::results_type::create(tcp::endpoint(literal, to.port), to.host, "");
-  } else {
-    // Shared, because the timer's handler may still run after the addresses have arrived.
-    const auto resolver = std::make_shared<tcp::resolver>(executor);
-    loop::Timer limit(executor, deadline);
-    limit.async_wait([resolver](const error_code& wait_ec) {
-      if (!wait_ec) resolver->cancel();
-    });
-    addresses = co_await resolver->async_resolve(to.host, std::to_string(to.port), loop::into(ec));
-    loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
-    const bool late = limit.cancel() == 0;
-    if (ec && late) co_return fail(Errc::timeout, "resolve " + to.host + ": deadline passed");
-    if (ec) co_return fail(loop::to_error(ec, "resolve " + to.host));
-  }
-  tcp::socket socket(executor);
   Deadline limit(socket, true);
   limit.set(deadline);
-  co_await asio::async_connect(socket, addresses, loop::into(ec));
+  co_await socket.async_connect(to, loop::into(ec));
   loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
-  if (ec && limit.passed()) {
-    co_return fail(Errc::timeout, "connect to " + to.text() + ": deadline passed");
-  }
-  if (ec) co_return fail(loop::to_error(ec, "connect to " + to.text()));
+  if (ec && limit.passed()) co_return fail(Errc::timeout, what + ": deadline passed");
+  if (ec) co_return fail(loop::to_error(ec, what));
   limit.set(MonoTime::max());
   tune(socket);
   co_return socket;
+}
+
+class TcpDialed final : public Dialed {
+ public:
+  explicit TcpDialed(tcp::socket socket) : socket_(std::move(socket)) {}
+
+  asio::awaitable<Result<std::unique_ptr<Connection>>> establish(
+      Route route, MonoTime deadline, std::span<const std::string_view> protocols) override {
+    auto made =
+        co_await establish_connected(std::move(socket_), std::move(route), deadline, protocols);
+    co_return made;
+  }
+
+ private:
+  tcp::socket socket_;
+};
+
+// The addresses of the host as the machine resolves it. Blocks.
+Result<std::vector<std::string>> look_up_now(const std::string& host) {
+  asio::io_context context;  // a resolver needs one, and does nothing with it here
+  tcp::resolver resolver(context);
+  error_code ec;
+  const auto found = resolver.resolve(host, "", ec);
+  if (ec) return fail(Errc::unavailable, ec.message(), ec);
+  std::vector<std::string> addresses;
+  for (const auto& each : found) {
+    std::string address = each.endpoint().address().to_string();
+    const bool seen = std::find(addresses.begin(), addresses.end(), address) != addresses.end();
+    if (!seen) addresses.push_back(std::move(address));
+  }
+  return addresses;
 }
 
 // A socket that was created in the namespace.
@@ -268,13 +283,32 @@ class KernelNetwork final : public Network {
     return ReservedAddress(std::make_unique<TcpHolder>(std::move(socket)), std::move(reserved));
   }
 
-  asio::awaitable<Result<std::unique_ptr<Connection>>> connect(
-      Route route, MonoTime deadline, std::span<const std::string_view> protocols) override {
-    HostPort first = route.proxy ? route.proxy->at() : route.to;
-    CO_TRY(tcp::socket socket, co_await connect_tcp(std::move(first), deadline));
-    auto made =
-        co_await establish_connected(std::move(socket), std::move(route), deadline, protocols);
-    co_return made;
+  void look_up(const asio::any_io_executor& executor, const std::string& host,
+               OnAddresses done) override {
+    const auto found = std::make_shared<Result<std::vector<std::string>>>();
+    const auto shared_done = std::make_shared<OnAddresses>(std::move(done));
+    const Status begun = loop::run_in_background(
+        executor, [host, found] { *found = look_up_now(host); },
+        [found, shared_done] { (*shared_done)(std::move(*found)); });
+    if (begun) return;
+    asio::post(executor, [shared_done, why = begun.error()] { (*shared_done)(fail(why)); });
+  }
+
+  asio::awaitable<Result<std::unique_ptr<Dialed>>> dial(HostPort to, std::string address,
+                                                        MonoTime deadline) override {
+    const std::string what = connecting_to(to, address);
+    error_code ec;
+    const tcp::endpoint at(asio::ip::make_address(address, ec), to.port);
+    if (ec) co_return fail(loop::to_error(ec, what));
+    tcp::socket closed(co_await asio::this_coro::executor);
+    CO_TRY(tcp::socket socket, co_await connect_tcp(std::move(closed), at, what, deadline));
+    std::unique_ptr<Dialed> dialed = std::make_unique<TcpDialed>(std::move(socket));
+    co_return dialed;
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<NetworkChanges>> watch_changes(
+      const asio::any_io_executor& executor) override {
+    return kernel_network_changes(executor);
   }
 };
 
@@ -294,17 +328,10 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> connect_inside(
   const tcp::endpoint endpoint(address, to.port);
   const auto executor = co_await asio::this_coro::executor;
   CHECK(&network_of(executor) == &kernel_network());  // namespaces are the kernel's
-  CO_TRY(tcp::socket socket, open_inside(*where, endpoint, executor));
-  Deadline limit(socket, true);
-  limit.set(deadline);
-  co_await socket.async_connect(endpoint, loop::into(ec));
-  loop::leave_if_cancelled(ec, co_await asio::this_coro::cancellation_state);
-  if (ec && limit.passed()) {
-    co_return fail(Errc::timeout, "connect to " + to.text() + ": deadline passed");
-  }
-  if (ec) co_return fail(loop::to_error(ec, "connect to " + to.text()));
-  limit.set(MonoTime::max());
-  tune(socket);
+  CO_TRY(tcp::socket opened, open_inside(*where, endpoint, executor));
+  std::string what = "connect to " + to.text();
+  CO_TRY(tcp::socket socket,
+         co_await connect_tcp(std::move(opened), endpoint, std::move(what), deadline));
   Peer peer = peer_of(socket);
   co_return plain_connection(std::move(socket), std::move(peer));
 }

@@ -86,6 +86,15 @@ void Link::probe_now(MonoTime now) {
   if (state_ == LinkState::connected) probe_due_ = std::min(probe_due_, now);
 }
 
+void Link::network_changed(MonoTime now) {
+  if (state_ != LinkState::offline) return;
+  if (changed_at_ && now < *changed_at_ + config_.change_pause) return;
+  changed_at_ = now;
+  backoff_ = config_.probe_backoff_min;
+  // What a probe that is under way meets may be from before the change.
+  schedule_retry(now);
+}
+
 void Link::rejoined(MonoTime now) {
   CHECK(state_ == LinkState::rejoining);
   has_unsent_writes_ = false;

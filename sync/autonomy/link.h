@@ -42,6 +42,7 @@ struct LinkConfig {
   Duration probe_backoff_max = 30s;
   // The longest Retry-After that is honoured: the lease must not expire meanwhile.
   Duration retry_after_max = 20s;
+  Duration change_pause = 10s;  // between two changes of the network that count
 };
 
 // What one request or probe shows about the link.
@@ -65,6 +66,11 @@ class Link {
   // Makes a probe due at once if the link is connected. Call this after a failure that says nothing
   // about the link as a whole.
   void probe_now(MonoTime now);
+
+  // Call this when the machine's own network has become better: while offline the backoff starts
+  // over, so that a probe is due within a second or so. Has no effect more often than every
+  // `change_pause`, because pods that start change the network, too.
+  void network_changed(MonoTime now);
 
   // Call this when a write was accepted that the API server does not have yet.
   void accepted_locally() { has_unsent_writes_ = true; }
@@ -105,6 +111,7 @@ class Link {
   int failures_ = 0;
   bool has_unsent_writes_ = false;  // a write was accepted that the API server does not have yet
   bool probe_under_way_ = false;    // while not connected; only its failure extends the backoff
+  std::optional<MonoTime> changed_at_;  // when a change of the network counted last
   std::optional<MonoTime> overloaded_since_;
   // No probe before this time, as Retry-After of an overloaded server asked.
   MonoTime no_probe_before_ = MonoTime::min();

@@ -47,7 +47,7 @@ const std::vector<Ban> bans = {
     {"<nghttp2/", "platform/http/h2/engine", "platform/http/h2/engine.h"},
     {"<google/protobuf", "sync/wire/protobuf/", "sync/wire/protobuf/decode.h"},
     {".pb.h", "sync/wire/protobuf/", "sync/wire/protobuf/decode.h"},
-    {"<thread>", "platform/loop/workers.cpp", "the loop, or platform/loop/workers.h"},
+    {"<thread>", "platform/loop/thread", "the loop, or platform/loop/workers.h"},
     {"<regex>", "agent/lab/rules/pattern.cpp", "platform/text.h"},
     {"steady_clock", "platform/", "a MonoTime handed in by the caller"},
     {"system_clock", "platform/", "Clock::wall()"},

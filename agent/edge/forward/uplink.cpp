@@ -7,6 +7,7 @@
 #include "agent/client/origin.h"
 #include "agent/edge/route/answer.h"
 #include "platform/log.h"
+#include "platform/net/network_changes.h"
 #include "sync/wire/protobuf/status.h"
 #include "sync/wire/status.h"
 
@@ -331,6 +332,24 @@ bool Uplink::may_succeed_elsewhere(const Error& error) const {
 void Uplink::probe_now() {
   link_.probe_now(clock_.mono());
   changed_.notify_all();
+}
+
+asio::awaitable<void> Uplink::follow_network() {
+  const auto changes = net::NetworkChanges::open(co_await asio::this_coro::executor);
+  if (!changes) {
+    log_info("changes of this machine's network are not seen", {{"error", changes.error()}});
+    co_return;
+  }
+  for (;;) {
+    const Status changed = co_await (*changes)->next();
+    if (!changed) {
+      log_info("changes of this machine's network are no longer seen",
+               {{"error", changed.error()}});
+      co_return;
+    }
+    link_.network_changed(clock_.mono());
+    changed_.notify_all();
+  }
 }
 
 void Uplink::rejoined() {

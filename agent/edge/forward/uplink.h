@@ -102,6 +102,8 @@ class Uplink {
   void probing() { link_.probing(clock_.mono()); }
   // Requests a probe of the link now, for example after the machine slept.
   void probe_now();
+  // Hastens the next probe whenever this machine's network has become better. Runs until cancelled.
+  asio::awaitable<void> follow_network();
   // Report how a rejoin ended.
   void rejoined();
   void rejoin_failed(std::string_view reason);

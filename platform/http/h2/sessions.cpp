@@ -61,7 +61,8 @@ bool Sessions::connecting() const {
 
 asio::awaitable<Result<Sessions::ChosenConnection>> Sessions::find(std::shared_ptr<Sessions> self,
                                                                    MonoTime deadline) {
-  if (!self->changed_) self->changed_.emplace(co_await asio::this_coro::executor);
+  const auto executor = co_await asio::this_coro::executor;
+  if (!self->changed_) self->changed_.emplace(executor);
   while (!self->speaks_http1_) {
     if (SessionPtr session = self->ready()) {
       ChosenConnection chosen{.session = std::move(session)};
@@ -76,7 +77,7 @@ asio::awaitable<Result<Sessions::ChosenConnection>> Sessions::find(std::shared_p
     const bool failed = connecting && self->failures_ != failures;
     if (failed && self->failure_->code != Errc::timeout) co_return fail(*self->failure_);
     if (changed) continue;
-    if (connecting) co_return fail(Errc::timeout, "connect: deadline passed");
+    if (connecting) co_return fail(net::late_error(executor, self->route_));
     co_return fail(Errc::exhausted, "no stream is free on any connection");
   }
   co_return co_await self->connect(deadline);

@@ -157,8 +157,8 @@ TEST_F(MemoryNetworkTest, NamesAddressesAndPorts) {
     std::string told;
   };
   listen({"10.0.0.7", 443});
-  network_.set_name("cloud", {"10.0.0.6", "10.0.0.7"});
-  network_.set_name("gone", {});
+  network_.names().set("cloud", {"10.0.0.6", "10.0.0.7"});
+  network_.names().set("gone", {});
   const Row rows[] = {
       {"its address", "10.0.0.7", "connected"},
       {"the second address of a name", "cloud", "connected"},
@@ -166,7 +166,7 @@ TEST_F(MemoryNetworkTest, NamesAddressesAndPorts) {
       {"a name without addresses", "gone", "resolve gone: Host not found (authoritative)"},
       {"an unknown name", "nowhere", "resolve nowhere: Host not found (authoritative)"},
       {"the name of the machine itself", "localhost",
-       "connect to 127.0.0.1:443: Connection refused"},
+       "connect to localhost:443 (127.0.0.1): Connection refused"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.what);

@@ -23,8 +23,8 @@ class MemoryNetworkTlsTest : public MemoryNetworkTest {
 
 TEST_F(MemoryNetworkTlsTest, RunsAsOverTcp) {
   listen({"10.0.0.7", 443}, server());
-  network_.set_name("cloud", {"10.0.0.7"});
-  network_.set_name("elsewhere", {"10.0.0.7"});
+  network_.names().set("cloud", {"10.0.0.7"});
+  network_.names().set("elsewhere", {"10.0.0.7"});
   Told accepted = accept();
   EXPECT_EQ(*connect({"cloud", 443}, 10s, client(authority())), "connected");
   EXPECT_EQ(*accepted, "accepted");
@@ -47,7 +47,7 @@ TEST_F(MemoryNetworkTlsTest, RunsAsOverTcp) {
 
 TEST_F(MemoryNetworkTlsTest, AHandshakeMeetsItsDeadline) {
   listen({"10.0.0.7", 443}, server());
-  network_.set_name("cloud", {"10.0.0.7"});
+  network_.names().set("cloud", {"10.0.0.7"});
   const Told told = connect({"cloud", 443}, 2s, client(authority()));
   time_.run(1980ms);
   EXPECT_EQ(*told, "") << "nobody accepts";

@@ -36,8 +36,8 @@ std::shared_ptr<const tls::Context> server_of(const std::string& name,
 class ProxiedClient : public testing::Test {
  protected:
   ProxiedClient() {
-    network.set_name("cloud", {"10.0.0.7"});
-    network.set_name("gate", {"127.0.0.1"});
+    network.names().set("cloud", {"10.0.0.7"});
+    network.names().set("gate", {"127.0.0.1"});
   }
   void serve(bool with_tls, std::vector<std::string> protocols = {}) {
     server =
@@ -371,13 +371,14 @@ TEST_F(ProxiedClient, AProxyThatIsAwayIsNamedAndNothingGoesPastIt) {
   make_client("http", "", true);
   const std::string port = std::to_string(fake->port());
   network.refuse({"127.0.0.1", fake->port()}, true);
-  EXPECT_EQ(get(), "unavailable: through proxy http://gate:" + port +
-                       ": connect to 127.0.0.1:" + port + ": Connection refused");
+  EXPECT_EQ(get(), "unavailable: through proxy http://gate:" + port + ": connect to gate:" + port +
+                       " (127.0.0.1): Connection refused");
   network.refuse({"127.0.0.1", fake->port()}, false);
-  network.set_name("gate", {});
+  network.names().set("gate", {});
+  time.run(5s);  // until the name is looked up again
   EXPECT_NE(get().find("resolve gate"), std::string::npos);
   EXPECT_EQ(requests, 0);
-  network.set_name("gate", {"127.0.0.1"});
+  network.names().set("gate", {"127.0.0.1"});
   EXPECT_EQ(get(), "v1");
 }
 

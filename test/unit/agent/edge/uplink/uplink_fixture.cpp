@@ -28,7 +28,8 @@ UplinkFixture::UplinkFixture(const UplinkFixtureOptions& fixture) {
   for (std::size_t i = 0; i < fixture.servers; ++i) {
     servers.push_back(
         std::make_unique<FakeApiServer>(time.executor(), cloud, time.clock(), i, fixture.tls));
-    options.identity.servers.push_back(scheme + "127.0.0.1:" + std::to_string(servers[i]->port()));
+    options.identity.servers.push_back(scheme + fixture.host + ":" +
+                                       std::to_string(servers[i]->port()));
   }
   cloud.put("/api/v1/nodes", "edge1");
   options.kubelet_grace = 0s;  // there is no kubelet

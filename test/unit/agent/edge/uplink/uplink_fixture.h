@@ -19,6 +19,7 @@ struct UplinkFixtureOptions {
   std::shared_ptr<const tls::Context> tls = {};  // of the servers; null: plain HTTP
   std::string user = "";                         // members of the kubeconfig's user, as YAML
   std::string cluster = "";                      // further members of its cluster, as YAML
+  std::string host = "127.0.0.1";                // of all servers, in their URLs
   std::function<void(EdgeOptions&)> set = [](EdgeOptions&) {};
 };
 
