@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "platform/net/network.h"
 #include "platform/net/route.h"
 #include "platform/net/stream_connection.h"
 
@@ -130,6 +131,27 @@ asio::awaitable<Result<std::unique_ptr<Connection>>> establish_connected(
   }
   std::unique_ptr<Connection> connection = *std::move(made);
   co_return connection;
+}
+
+template <class Socket>
+class DialedSocket final : public Dialed {
+ public:
+  explicit DialedSocket(Socket socket) : socket_(std::move(socket)) {}
+
+  asio::awaitable<Result<std::unique_ptr<Connection>>> establish(
+      Route route, MonoTime deadline, std::span<const std::string_view> protocols) override {
+    auto made =
+        co_await establish_connected(std::move(socket_), std::move(route), deadline, protocols);
+    co_return made;
+  }
+
+ private:
+  Socket socket_;
+};
+
+template <class Socket>
+std::unique_ptr<Dialed> dialed_socket(Socket socket) {
+  return std::make_unique<DialedSocket<Socket>>(std::move(socket));
 }
 
 }  // namespace holdfast::net

@@ -72,21 +72,6 @@ class MemoryNetwork::MemoryPending final : public Pending {
   Peer peer_;
 };
 
-class MemoryNetwork::MemoryDialed final : public Dialed {
- public:
-  explicit MemoryDialed(MemorySocket socket) : socket_(std::move(socket)) {}
-
-  asio::awaitable<Result<std::unique_ptr<Connection>>> establish(
-      Route route, MonoTime deadline, std::span<const std::string_view> protocols) override {
-    auto made =
-        co_await establish_connected(std::move(socket_), std::move(route), deadline, protocols);
-    co_return made;
-  }
-
- private:
-  MemorySocket socket_;
-};
-
 class MemoryNetwork::MemoryChanges final : public NetworkChanges {
  public:
   MemoryChanges(const MemoryNetwork& network, std::shared_ptr<loop::Event> changed)
@@ -231,8 +216,7 @@ asio::awaitable<Result<std::unique_ptr<Dialed>>> MemoryNetwork::dial(HostPort to
   at.host = std::move(address);
   at.port = to.port;
   CO_TRY(MemorySocket socket, join(executor, at, what));
-  std::unique_ptr<Dialed> dialed = std::make_unique<MemoryDialed>(std::move(socket));
-  co_return dialed;
+  co_return dialed_socket(std::move(socket));
 }
 
 asio::awaitable<Status> MemoryNetwork::reach(Address at, std::string what, MonoTime deadline) {

@@ -80,7 +80,6 @@ class MemoryNetwork final : public Network {
   class MemoryListener;
   class MemoryHolder;
   class MemoryPending;
-  class MemoryDialed;
   class MemoryChanges;
   using Address = std::pair<std::string, std::uint16_t>;
 

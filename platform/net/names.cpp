@@ -80,6 +80,7 @@ Status Names::look_up(const asio::any_io_executor& executor, const std::string& 
     name->failed = !found;
     if (found) {
       name->addresses = *std::move(found);
+      if (name->addresses.size() > limits_.addresses) name->addresses.resize(limits_.addresses);
     } else {
       name->error = std::move(found.error());
       name->error.what = "resolve " + host + ": " + name->error.what;

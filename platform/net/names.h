@@ -31,6 +31,8 @@ struct NamesLimits {
   Duration fresh = std::chrono::seconds(5);
   // How long a lookup may take before the last known addresses are used instead.
   Duration patience = std::chrono::milliseconds(300);
+  // Addresses of one name that are tried; a name server may answer with thousands.
+  std::size_t addresses = 32;
   // Names that are remembered; beyond that, those whose lookups ended first are forgotten.
   std::size_t names = 1000;
   // Lookups at the same time, each of which may need a thread.

@@ -176,21 +176,6 @@ asio::awaitable<Result<tcp::socket>> connect_tcp(tcp::socket socket, tcp::endpoi
   co_return socket;
 }
 
-class TcpDialed final : public Dialed {
- public:
-  explicit TcpDialed(tcp::socket socket) : socket_(std::move(socket)) {}
-
-  asio::awaitable<Result<std::unique_ptr<Connection>>> establish(
-      Route route, MonoTime deadline, std::span<const std::string_view> protocols) override {
-    auto made =
-        co_await establish_connected(std::move(socket_), std::move(route), deadline, protocols);
-    co_return made;
-  }
-
- private:
-  tcp::socket socket_;
-};
-
 // The addresses of the host as the machine resolves it. Blocks.
 Result<std::vector<std::string>> look_up_now(const std::string& host) {
   asio::io_context context;  // a resolver needs one, and does nothing with it here
@@ -302,8 +287,7 @@ class KernelNetwork final : public Network {
     if (ec) co_return fail(loop::to_error(ec, what));
     tcp::socket closed(co_await asio::this_coro::executor);
     CO_TRY(tcp::socket socket, co_await connect_tcp(std::move(closed), at, what, deadline));
-    std::unique_ptr<Dialed> dialed = std::make_unique<TcpDialed>(std::move(socket));
-    co_return dialed;
+    co_return dialed_socket(std::move(socket));
   }
 
   [[nodiscard]] Result<std::unique_ptr<NetworkChanges>> watch_changes(

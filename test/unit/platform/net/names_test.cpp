@@ -189,6 +189,22 @@ TEST_F(NamesTest, OfWhichOneAddressIsDeadCostAMomentOnly) {
   }
 }
 
+// A name server, or who answers in its place, does not make the node try every address there is.
+TEST_F(NamesTest, AreNotTriedWithoutEnd) {
+  Addresses many;
+  for (int number = 0; number < 1000; ++number) {
+    many.push_back("10.1." + std::to_string(number / 250) + "." + std::to_string(number % 250));
+  }
+  many[31] = "10.0.0.7";
+  many[32] = "10.0.0.6";
+  network_.names().set("cloud", many);
+  EXPECT_EQ(connect_now(), "0 ms: 10.0.0.7");
+  many[31] = "10.1.9.9";
+  network_.names().set("cloud", many);
+  time_.run(5s);
+  EXPECT_EQ(connect_now(), "0 ms: connect to cloud:443 (10.1.9.9): Connection refused");
+}
+
 // On a long way both are tried, and the first to answer wins.
 TEST_F(NamesTest, TheQuickestAddressWins) {
   network_.names().set("cloud", {"fd00::7", "10.0.0.6"});

@@ -44,8 +44,8 @@ TEST(ResultSeries, KeepTheirPeaksWhenTheyAreShortened) {
     std::vector<double> values;
   };
   const std::vector<double> values = {1, 9, 2, 3, 8, 4, 5};
-  const Row rows[] = {{100, 1s, values}, {7, 1s, values}, {6, 2s, {9, 3, 8, 5}}, {3, 3s, {9, 8, 5}},
-                      {2, 4s, {9, 8}},   {1, 7s, {9}},    {0, 7s, {9}}};
+  const Row rows[] = {{100, 1s, values},  {7, 1s, values}, {6, 2s, {9, 3, 8, 5}},
+                      {3, 3s, {9, 8, 5}}, {2, 4s, {9, 8}}, {1, 7s, {9}}};
   for (const Row& row : rows) {
     const Series made = shortened({"s", 1s, values}, row.count);
     EXPECT_EQ(made.name, "s");
