@@ -42,12 +42,12 @@ ReadHandler::ReadHandler(const EdgeOptions& options, Scopes& scopes, ScopeReflec
       filters_(filters),
       clock_(clock),
       random_(random),
-      pages_(clock, random) {}
+      pages_(scopes.snapshots(), random) {}
 
 asio::awaitable<RoutedAnswer> ReadHandler::serve(const RoutedRequest& request,
                                                  const FilterRequest& call) {
   RoutedAnswer answer;
-  pages_.drop_expired();
+  scopes_.snapshots().drop_expired();
   const auto encoding = request.inner_accept.encoding().value_or(sync::wire::Encoding::json);
   CacheQuery query = query_of(request, encoding);
   query.began = clock_.mono();

@@ -136,6 +136,7 @@ void Scopes::account(LocalScope& scope) {
   memory_bytes_ = memory_bytes_ - scope.accounted() + now;
   if (of_owner == 0) owner_bytes_.erase(scope.key().owner);
   scope.set_accounted(now);
+  snapshots_.limit_unshared(limits_.memory_bytes - std::min(memory_bytes_, limits_.memory_bytes));
 }
 
 std::size_t Scopes::bytes_of(const std::string& owner) const {

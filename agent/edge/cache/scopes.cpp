@@ -60,7 +60,8 @@ Scopes::Scopes(asio::any_io_executor executor, store::Database& database, const 
       local_versions_(database, "local version"),
       clock_(clock),
       limits_(limits),
-      changed_(executor_) {}
+      changed_(executor_),
+      snapshots_(clock) {}
 
 Status Scopes::restore() {
   if (auto limited = limit_file(); !limited) return limited;

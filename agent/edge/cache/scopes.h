@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/edge/cache/list_snapshots.h"
 #include "agent/edge/cache/local_scope.h"
 #include "agent/edge/options/cache_limits.h"
 #include "platform/loop/event.h"
@@ -109,6 +110,9 @@ class Scopes {
   [[nodiscard]] const CacheLimits& limits() const { return limits_; }
   // Bytes of all scopes in memory, as counted for CacheLimits::memory_bytes.
   [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
+  // Of lists that clients read in pages. What scopes no longer have in common with them counts for
+  // CacheLimits::memory_bytes, and is dropped first.
+  [[nodiscard]] ListSnapshots& snapshots() { return snapshots_; }
   // Number of scopes dropped to make room since the start.
   [[nodiscard]] std::uint64_t evicted() const { return evicted_; }
 
@@ -195,6 +199,7 @@ class Scopes {
   std::size_t memory_bytes_ = 0;
   std::map<std::string, std::size_t> owner_bytes_;
   std::uint64_t evicted_ = 0;
+  ListSnapshots snapshots_;
 };
 
 }  // namespace holdfast::agent
