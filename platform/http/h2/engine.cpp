@@ -3,6 +3,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <unordered_map>
@@ -16,8 +17,8 @@ namespace {
 
 constexpr std::size_t output_bytes = 16UL * 1024;  // about one TLS record
 constexpr std::size_t field_overhead = 32;         // RFC 9113, 6.5.2
-// Large enough never to be the limit: on_data_chunk() returns a connection's bytes at once.
-constexpr std::int32_t connection_window = 16 * 1024 * 1024;
+// The contents of the PING of measure(). Those of ping() are zero.
+constexpr std::array<std::uint8_t, 8> measuring = {'m', 'e', 'a', 's', 'u', 'r', 'e', 0};
 
 // A body that is being sent.
 struct Outgoing {
@@ -175,8 +176,11 @@ void submit_settings(Engine::Role role, const EngineLimits& limits, nghttp2_sess
   };
   const std::size_t count = client ? 4 : 3;  // only clients may send ENABLE_PUSH
   CHECK(nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings, count) == 0);
-  CHECK(nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, connection_window) ==
-        0);
+}
+
+void set_connection_window(nghttp2_session* session, std::uint32_t bytes) {
+  CHECK(nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0,
+                                              static_cast<std::int32_t>(bytes)) == 0);
 }
 
 }  // namespace
@@ -184,6 +188,7 @@ void submit_settings(Engine::Role role, const EngineLimits& limits, nghttp2_sess
 Engine::Inner::Inner(Role role, const EngineLimits& bounds, Events& listener)
     : limits(bounds), events(listener), session(make_session(role, this)) {
   submit_settings(role, bounds, session);
+  set_connection_window(session, bounds.window);
 }
 
 void Engine::Inner::on_field(const nghttp2_frame& frame, std::string_view name,
@@ -208,6 +213,9 @@ void Engine::Inner::on_frame(const nghttp2_frame& frame) {
       if (ack) return;
       settled = true;
       events.on_settings();
+      return;
+    case NGHTTP2_PING:
+      if (ack && std::ranges::equal(frame.ping.opaque_data, measuring)) events.on_pong();
       return;
     case NGHTTP2_GOAWAY:
       events.on_goaway(Code{frame.goaway.error_code});
@@ -335,6 +343,12 @@ void Engine::consume(StreamId id, std::size_t bytes) {
 }
 
 void Engine::ping() { (void)nghttp2_submit_ping(inner_->session, NGHTTP2_FLAG_NONE, nullptr); }
+
+void Engine::measure() {
+  (void)nghttp2_submit_ping(inner_->session, NGHTTP2_FLAG_NONE, measuring.data());
+}
+
+void Engine::set_window(std::uint32_t bytes) { set_connection_window(inner_->session, bytes); }
 
 void Engine::goaway(Code code) {
   const StreamId seen = nghttp2_session_get_last_proc_stream_id(inner_->session);

@@ -5,8 +5,8 @@
 // The owner passes received bytes to receive(), sends what take_output() returns, and is told of
 // the peer's headers, bodies and ends through Events, which are called only from within these two
 // functions. Bytes of a body count against the stream's window until consume() returns them; this
-// bounds what is buffered for a slow reader. The connection's own window never closes, so that one
-// slow reader does not block the others.
+// bounds what is buffered for a slow reader. Bytes count against the connection's own window only
+// until they arrive, so that one slow reader does not block the others.
 
 #pragma once
 
@@ -42,6 +42,7 @@ struct EngineLimits {
   std::size_t header_bytes = 32UL * 1024;      // of one block, plus 32 for each field (RFC 9113)
   std::uint32_t streams = 250;                 // that the peer may have open; Go's default
   std::uint32_t stream_window = 256UL * 1024;  // bytes of one body that are not consumed yet
+  std::uint32_t window = 16UL * 1024 * 1024;   // bytes of all bodies that are on their way
   std::size_t queued_frames = 4000;            // frames that wait for a peer that does not read
 };
 
@@ -66,6 +67,7 @@ class Events {
   // follows. Streams that reset() ended are not reported.
   virtual void on_reset(StreamId) {}
   virtual void on_goaway(Code code) = 0;  // the peer accepts no new streams
+  virtual void on_pong() {}               // the peer has answered measure()
 };
 
 class Engine {
@@ -106,6 +108,11 @@ class Engine {
   // Returns `bytes` to the stream's window, so that the peer may send more.
   void consume(StreamId id, std::size_t bytes);
   void ping();
+  // As ping(); on_pong() tells of the answer. Call it again only after that.
+  void measure();
+  // Changes how many bytes of all bodies may be on their way. If they are more now, the peer waits
+  // until fewer are. At most 2^31 - 1.
+  void set_window(std::uint32_t bytes);
   // Accepts no new streams from now on; open ones continue.
   void goaway(Code code);
   // Ends the connection because of the peer: all frames that it sends from now on are ignored, and

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "platform/http/h2/fields.h"
+#include "platform/http/h2/receive_window.h"
 #include "platform/http/h2/transport_tasks.h"
 #include "platform/loop/timer.h"
 
@@ -42,12 +43,14 @@ struct Session::Core final : Transport::Owner {
         executor(where),
         transport(where, std::move(connection), Engine::Role::client,
                   EngineLimits{.header_bytes = settings.reader.header_bytes,
-                               .stream_window = settings.limits.stream_window},
+                               .stream_window = settings.limits.stream_window,
+                               .window = window.bytes()},
                   *this, settings.traffic),
         attention(where),
         idle_since(transport.clock().mono()) {}
 
   void on_settings() override { settings.on_change(); }
+  void on_pong() override { window.answered(transport.clock().mono()); }
   void on_headers(StreamId id, Block block) override;
   void on_data(StreamId id, std::string_view bytes) override;
   void on_end(StreamId id) override;
@@ -56,6 +59,7 @@ struct Session::Core final : Transport::Owner {
   void on_goaway(Code code) override;
   void on_received() override;
   void on_ended(const Error& why) override;
+  void adjust_window();
 
   Result<std::shared_ptr<Stream>> begin(const Request& request, bool streamed);
   void drop(Stream& stream);
@@ -69,6 +73,9 @@ struct Session::Core final : Transport::Owner {
 
   SessionSettings settings;
   asio::any_io_executor executor;
+  ReceiveWindow window;
+  std::uint32_t window_bytes = window.bytes();  // that the engine knows
+  std::size_t body_bytes = 0;                   // that arrived since the window was last adjusted
   Transport transport;
   std::unordered_map<StreamId, std::shared_ptr<Stream>> streams;
   loop::Event attention;  // look_after() has something to look at
@@ -99,6 +106,7 @@ void Session::Core::on_headers(StreamId id, Block block) {
 }
 
 void Session::Core::on_data(StreamId id, std::string_view bytes) {
+  body_bytes += bytes.size();
   const auto at = streams.find(id);
   if (at == streams.end()) return;
   Stream& stream = *at->second;
@@ -141,6 +149,14 @@ void Session::Core::on_goaway(Code code) {
 void Session::Core::on_received() {
   pinged_at = MonoTime::max();
   if (std::exchange(suspected, false)) settings.on_change();
+  adjust_window();
+}
+
+void Session::Core::adjust_window() {
+  const bool measures = window.received(transport.clock().mono(), std::exchange(body_bytes, 0));
+  if (measures) transport.engine().measure();
+  const bool is_new = std::exchange(window_bytes, window.bytes()) != window.bytes();
+  if (is_new) transport.engine().set_window(window.bytes());
 }
 
 void Session::Core::on_ended(const Error& why) {

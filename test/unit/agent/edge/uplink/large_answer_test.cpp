@@ -9,6 +9,7 @@
 #include "platform/loop/timer.h"
 #include "sync/wire/json.h"
 #include "test/support/captured_log.h"
+#include "test/support/certificates.h"
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink::large_answer {
@@ -126,6 +127,23 @@ struct LargeFixture : UplinkFixture {
   std::shared_ptr<LongList> list;
   std::size_t furthest_ahead = 0;  // the most bytes that were sent and not read yet
 };
+
+// An event of a local client, which is sent to the cloud while its client waits.
+http::Request event(int number) {
+  return {.method = http::Method::post,
+          .target = "/api/v1/namespaces/a/events",
+          .headers = {{"User-Agent", "kubelet"}, {"Content-Type", "application/json"}},
+          .body = R"({"kind":"Event","apiVersion":"v1","metadata":{"namespace":"a","name":"e)" +
+                  std::to_string(number) +
+                  R"("},"reason":"x","involvedObject":{"namespace":"a"}})"};
+}
+
+// How long heartbeats to the only server take, as the status shows it.
+Duration heartbeat(UplinkFixture& fixture) {
+  const auto status = sync::wire::parse_json(fixture.admin("/v1/status")).value();
+  const auto& server = status.at("link").at("servers").at(0);
+  return std::chrono::milliseconds(server.at("heartbeat_ms").as_int64());
+}
 
 TEST(LargeAnswer, OfAnySizePassesThroughInLittleMemory) {
   for (const std::size_t bytes : {40 * kibibyte, 64 * kibibyte, 3 * mebibyte, 68 * mebibyte}) {
@@ -249,6 +267,45 @@ TEST(LargeAnswer, ManySlowReadersLeaveRoomForTheRest) {
   fixture.time.complete(tasks.join());
   fixture.time.run(1min);
   EXPECT_EQ(fixture.ask_for(secrets, "kubectl").bytes, 4 * mebibyte) << "there is room again";
+}
+
+// What arrives is never far ahead of what the path carries, so that other answers come through.
+TEST(LargeAnswer, LeavesRoomForWritesAndHeartbeats) {
+  const struct {
+    std::int64_t bytes_per_s;
+    std::size_t readers;
+  } rows[] = {{16'000, 1}, {16'000, 4}, {50'000, 4}, {150'000, 1}, {150'000, 4}};
+  const test::Authority authority("cluster");
+  const auto tls = tls::Context::for_server(
+      {.identity = authority.sign({.common_name = "s", .names = {"IP:127.0.0.1"}}),
+       .protocols = {"h2", "http/1.1"}});
+  for (const auto& row : rows) {
+    SCOPED_TRACE(std::to_string(row.bytes_per_s) + " for " + std::to_string(row.readers));
+    LargeFixture fixture({.tls = tls.value(), .cluster = "insecure-skip-tls-verify: true"});
+    fixture.narrow(row.bytes_per_s);
+    const std::size_t bytes = 60 * static_cast<std::size_t>(row.bytes_per_s) / row.readers;
+    fixture.serve(secrets, bytes);
+    test::CapturedLog log;
+    std::vector<Got> got(row.readers);
+    loop::Tasks tasks(fixture.time.executor());
+    for (Got& each : got) tasks.spawn("read", fixture.read(secrets, "kubectl", 0s, each));
+    // Until the path is known, HTTP/2's first window is on its way, which takes up to four seconds.
+    fixture.time.run(10s);
+    for (int i = 0; i < 5; ++i) {
+      const MonoTime asked = fixture.time.clock().mono();
+      EXPECT_EQ(fixture.ask(event(i)).status, 200) << i;
+      EXPECT_LE(fixture.time.clock().mono() - asked, 1500ms) << i;
+      fixture.time.run(5s);
+    }
+    EXPECT_LE(heartbeat(fixture), 1000ms);
+    fixture.time.complete(tasks.join());
+    for (const Got& each : got) {
+      EXPECT_EQ(each.bytes, bytes);
+      EXPECT_LE(each.whole, 66s) << "the path is used";
+    }
+    EXPECT_EQ(log.take().find("does not renew"), std::string::npos);
+    EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+  }
 }
 
 // Each byte is charged once.
