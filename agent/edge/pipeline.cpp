@@ -20,7 +20,7 @@ std::optional<http::Response> refuse(const RoutedRequest& request) {
 
 Pipeline::Pipeline(const Dependencies& dependencies)
     : dependencies_(dependencies),
-      forwarder_(dependencies.uplink),
+      forwarder_(dependencies.uplink, dependencies.clock),
       answer_cache_(dependencies.scopes, dependencies.reflectors, dependencies.uplink.owners()),
       documents_(dependencies.options, dependencies.uplink, forwarder_, answer_cache_),
       reads_(dependencies.options, dependencies.scopes, dependencies.reflectors,

@@ -150,15 +150,19 @@ bool wants_initial_events(const ListOptions& options) {
   return options.send_initial_events.value_or(from_any);
 }
 
+bool ignores_limit(const ListOptions& options) {
+  return options.continue_token.empty() && options.resource_version == "0";
+}
+
 std::optional<Query> smaller_page(const Query& query) {
   const auto options = parse_list_options(query);
   if (!options || options->watch || options->limit <= 0) return std::nullopt;
-  const bool ignores_limit = options->continue_token.empty() && options->resource_version == "0";
-  if (!ignores_limit && options->limit == 1) return std::nullopt;
+  const bool is_ignored = ignores_limit(*options);
+  if (!is_ignored && options->limit == 1) return std::nullopt;
   const std::int64_t shrunk = std::max<std::int64_t>(options->limit / page_divisor, 1);
-  const std::int64_t limit = ignores_limit ? options->limit : shrunk;
+  const std::int64_t limit = is_ignored ? options->limit : shrunk;
   Query smaller = query;
-  if (ignores_limit) {
+  if (is_ignored) {
     smaller.remove("resourceVersion");
     smaller.remove("resourceVersionMatch");
   }

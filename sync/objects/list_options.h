@@ -50,10 +50,13 @@ enum class Consistency : std::uint8_t {
 // Whether a watch begins with the objects that exist.
 [[nodiscard]] bool wants_initial_events(const ListOptions& options);
 
+// Whether an API server ignores the limit: it answers version 0 from its watch cache, as a whole.
+[[nodiscard]] bool ignores_limit(const ListOptions& options);
+
 // What to ask for instead of a list, or of a page of one, that was too large: a page of fewer
 // objects, at most 500 as client-go asks for. Nothing if the client has not asked for pages or for
-// one object only. A list of any version (0) is asked for in its newest one, because an API server
-// answers version 0 from its watch cache and ignores the limit then.
+// one object only. A list of any version (0) is asked for in its newest one, because the limit is
+// ignored otherwise.
 [[nodiscard]] std::optional<Query> smaller_page(const Query& query);
 
 // Without the '?'; parameters sorted by name, defaults left out.

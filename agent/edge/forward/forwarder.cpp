@@ -63,12 +63,21 @@ asio::awaitable<Result<http::Response>> Forwarder::send(const RoutedRequest& req
 
 asio::awaitable<Result<http::Response>> Forwarder::send_paged(const RoutedRequest& request,
                                                               Duration limit) {
-  auto response = co_await uplink_.forward(upstream_request(request), Delivery::whole, limit);
-  auto page = sync::objects::smaller_page(request.query);
-  while (response && response->status == too_large && page) {
-    http::Request smaller = upstream_request(request);
-    smaller.target = std::string(request.http.path()) + "?" + page->encode();
-    response = co_await uplink_.forward(std::move(smaller), Delivery::whole, limit);
+  // Who acts as another user may see other objects in each request.
+  const bool remembers = !request.impersonates;
+  const auto list = sync::objects::list_of_caller(request.http.headers.get("authorization"),
+                                                  request.http.path(), request.query);
+  std::optional<Query> page = request.query;
+  if (remembers) page = large_lists_.to_ask(clock_.mono(), list, request.query);
+  Result<http::Response> response = status_problem(
+      too_large, "less than a minute ago the list had more than --list-bytes-max permits");
+  while (page) {
+    http::Request onward = upstream_request(request);
+    const bool is_smaller = *page != request.query;
+    if (is_smaller) onward.target = std::string(request.http.path()) + "?" + page->encode();
+    response = co_await uplink_.forward(std::move(onward), Delivery::whole, limit);
+    if (!response || response->status != too_large) break;
+    if (remembers) large_lists_.note(clock_.mono(), list, *page);
     page = sync::objects::smaller_page(*page);
   }
   co_return response;

@@ -7,13 +7,14 @@
 
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/route/routed_request.h"
+#include "sync/objects/large_lists.h"
 
 namespace holdfast::agent {
 
 class Forwarder {
  public:
-  // `uplink` must outlive this.
-  explicit Forwarder(Uplink& uplink) : uplink_(uplink) {}
+  // Both references are borrowed.
+  Forwarder(Uplink& uplink, const Clock& clock) : uplink_(uplink), clock_(clock) {}
 
   // Forwards a request. If the API server does not answer: 410 for a local resourceVersion, which
   // it does not know, otherwise 429, 503 or 504. `limit` is as in Uplink::forward(). `delivery` is
@@ -32,12 +33,15 @@ class Forwarder {
 
  private:
   // Sends a list that the agent needs whole. If it is too large for that, the client gets a page of
-  // it, if it has asked for pages. Errors: as Uplink::forward(); `limit` is for each try.
+  // it, if it has asked for pages. What was too large is not asked for again soon. Errors: as
+  // Uplink::forward(); `limit` is for each try.
   asio::awaitable<Result<http::Response>> send_paged(const RoutedRequest& request, Duration limit);
   asio::awaitable<Result<http::Response>> send(const RoutedRequest& request, Duration limit,
                                                Delivery delivery);
 
   Uplink& uplink_;
+  const Clock& clock_;
+  sync::objects::LargeLists large_lists_;
 };
 
 }  // namespace holdfast::agent

@@ -122,6 +122,28 @@ TEST(LargeFiltered, AListWithoutALimitIsAnErrorThatNamesTheLimit) {
   EXPECT_NE(whole.body.find("1048576"), std::string::npos) << whole.body;
 }
 
+// A client that is refused asks again and again, and each time a list would be read in vain.
+TEST(LargeFiltered, WhatWasTooLargeIsNotReadAgainForAMinute) {
+  EdgeOptions options = with_lists_of(mebibyte);
+  options.cache_agents = {"kubelet"};  // The agent asks for nothing of its own.
+  FilterFixture fixture(std::move(options));
+  for (int i = 0; i < services_made; ++i) {
+    fixture.on_server("POST", in_ns, service("s" + std::to_string(i), 100, false));
+  }
+  const auto asked_for = [&fixture](const std::string& query) {
+    fixture.asked.clear();
+    const int status = fixture.ask(proxy, services + query).status;
+    return std::pair(status, std::count(fixture.asked.begin(), fixture.asked.end(), services));
+  };
+  EXPECT_EQ(asked_for(""), std::pair(507, 1L));
+  EXPECT_EQ(asked_for(""), std::pair(507, 0L));
+  EXPECT_EQ(asked_for("?labelSelector=a%3Db"), std::pair(200, 1L)) << "that is another list";
+  EXPECT_EQ(asked_for("?limit=500"), std::pair(200, 3L)) << "pages of 500, 62 and 7";
+  EXPECT_EQ(asked_for("?limit=500"), std::pair(200, 1L)) << "a page of 7";
+  fixture.time.run(61s);
+  EXPECT_EQ(asked_for(""), std::pair(507, 1L)) << "objects may have been deleted";
+}
+
 TEST(LargeFiltered, SmallerPagesAreTriedDownToASingleObject) {
   EdgeOptions options = with_lists_of(150UL << 10);
   options.cache_agents = {"kubelet"};  // The agent asks for nothing of its own.
