@@ -18,15 +18,14 @@ std::int64_t objects_max(const Query& query) {
 
 }  // namespace
 
-ListOfCaller list_of_caller(std::string_view credentials, std::string_view path,
-                            const Query& query) {
-  return {.credentials = std::string(credentials),
+CallersList callers_list(std::string_view caller, std::string_view path, const Query& query) {
+  return {.caller = std::string(caller),
           .path = std::string(path),
           .selectors = encode_query({.label_selector = std::string(query.get("labelSelector")),
                                      .field_selector = std::string(query.get("fieldSelector"))})};
 }
 
-void LargeLists::note(MonoTime now, const ListOfCaller& list, const Query& asked) {
+void LargeLists::note(MonoTime now, const CallersList& list, const Query& asked) {
   std::int64_t too_many = objects_max(asked);
   // One object that is too large alone says nothing of the others.
   if (too_many == 1) return;
@@ -41,7 +40,7 @@ void LargeLists::note(MonoTime now, const ListOfCaller& list, const Query& asked
   known_.push_back({list, too_many, now + limits_.lifetime});
 }
 
-std::optional<Query> LargeLists::to_ask(MonoTime now, const ListOfCaller& list,
+std::optional<Query> LargeLists::to_ask(MonoTime now, const CallersList& list,
                                         const Query& asked) const {
   const auto at = std::find_if(known_.begin(), known_.end(), [&list, now](const Known& each) {
     return each.list == list && each.until > now;

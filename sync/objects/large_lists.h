@@ -21,33 +21,33 @@ struct LargeListLimits {
   Duration lifetime = std::chrono::minutes(1);
 };
 
-// A list as one caller sees it: another one may see fewer objects, or may see none and must not
-// learn how many there are.
-struct ListOfCaller {
-  std::string credentials;
+// A list as one caller sees it: another one may see fewer objects, or none, and must not learn how
+// many there are.
+struct CallersList {
+  std::string caller;
   std::string path;
   std::string selectors;
 
-  bool operator==(const ListOfCaller&) const = default;
+  bool operator==(const CallersList&) const = default;
 };
 
-[[nodiscard]] ListOfCaller list_of_caller(std::string_view credentials, std::string_view path,
-                                          const Query& query);
+[[nodiscard]] CallersList callers_list(std::string_view caller, std::string_view path,
+                                       const Query& query);
 
 class LargeLists {
  public:
   explicit LargeLists(const LargeListLimits& limits = {}) : limits_(limits) {}
 
   // The answer to `asked` was too large. Ignored for a page of one object.
-  void note(MonoTime now, const ListOfCaller& list, const Query& asked);
+  void note(MonoTime now, const CallersList& list, const Query& asked);
   // What to ask for: `asked`, or the largest page of smaller_page() that is not known to be too
   // large. Nothing if all are.
-  [[nodiscard]] std::optional<Query> to_ask(MonoTime now, const ListOfCaller& list,
+  [[nodiscard]] std::optional<Query> to_ask(MonoTime now, const CallersList& list,
                                             const Query& asked) const;
 
  private:
   struct Known {
-    ListOfCaller list;
+    CallersList list;
     std::int64_t too_many = 0;  // the smallest number of objects that was too large
     MonoTime until{};
   };

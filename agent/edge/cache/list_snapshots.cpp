@@ -62,7 +62,7 @@ void ListSnapshots::limit_unshared(std::size_t bytes) {
     for (const Kept& each : kept_) all += unshared_bytes(each.snapshot);
     return all;
   };
-  // Counted again each time: what two snapshots shared with each other alone is now one's own.
+  // Counted again after each one: the next one alone now holds what the two had shared.
   while (!kept_.empty() && unshared() > bytes) kept_.pop_front();
 }
 

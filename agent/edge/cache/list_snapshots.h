@@ -41,8 +41,8 @@ class ListSnapshots {
   explicit ListSnapshots(const Clock& clock, const SnapshotLimits& limits = {})
       : clock_(clock), limits_(limits) {}
 
-  // The snapshot of the scope at that version, or null. Renewed, its lifetime begins again. The
-  // pointer is valid until the next call of another method.
+  // The snapshot of the scope at that version, whose lifetime begins again, or null. The pointer is
+  // valid until the next call of another method.
   [[nodiscard]] const ListSnapshot* renew(const store::ScopeKey& scope,
                                           sync::objects::Version version);
   // The scope's snapshot of that id, or null if it was dropped or its lifetime is over. The pointer

@@ -110,8 +110,8 @@ class Scopes {
   [[nodiscard]] const CacheLimits& limits() const { return limits_; }
   // Bytes of all scopes in memory, as counted for CacheLimits::memory_bytes.
   [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
-  // Of lists that clients read in pages. What scopes no longer have in common with them counts for
-  // CacheLimits::memory_bytes, and is dropped first.
+  // Snapshots of lists that clients read in pages. What they no longer share with the scopes counts
+  // for CacheLimits::memory_bytes and makes room for the scopes.
   [[nodiscard]] ListSnapshots& snapshots() { return snapshots_; }
   // Number of scopes dropped to make room since the start.
   [[nodiscard]] std::uint64_t evicted() const { return evicted_; }

@@ -65,8 +65,8 @@ asio::awaitable<Result<http::Response>> Forwarder::send_paged(const RoutedReques
                                                               Duration limit) {
   // Who acts as another user may see other objects in each request.
   const bool remembers = !request.impersonates;
-  const auto list = sync::objects::list_of_caller(request.http.headers.get("authorization"),
-                                                  request.http.path(), request.query);
+  const auto list =
+      sync::objects::callers_list(request.caller.owner, request.http.path(), request.query);
   std::optional<Query> page = request.query;
   if (remembers) page = large_lists_.to_ask(clock_.mono(), list, request.query);
   Result<http::Response> response = status_problem(

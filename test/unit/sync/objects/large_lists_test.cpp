@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 
 Query parsed(std::string_view text) { return Query::parse(text).value(); }
 
-ListOfCaller list_of(std::string_view caller, std::string_view path, std::string_view query) {
-  return list_of_caller(caller, path, parsed(query));
+CallersList list_of(std::string_view caller, std::string_view path, std::string_view query) {
+  return callers_list(caller, path, parsed(query));
 }
 
 TEST(LargeLists, WhatWasTooLargeIsNotAskedForAgain) {
