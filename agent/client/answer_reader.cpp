@@ -5,7 +5,6 @@
 
 #include "platform/check.h"
 #include "platform/loop/clock.h"
-#include "platform/loop/timer.h"
 #include "platform/text.h"
 
 namespace holdfast::agent {
@@ -15,6 +14,15 @@ namespace {
 // room costs address space only; growing step by step would hold the bytes twice.
 constexpr std::size_t large = 256UL * 1024;
 constexpr std::size_t piece_bytes = 64UL * 1024;
+
+// How long the body may be silent; nothing if the deadline is all that counts. A body that is
+// passed on when its next piece arrives may wait for it as long as for all that follow.
+std::optional<Duration> silence_of(const ReadRules& rules, MonoTime now) {
+  if (rules.silence) return rules.silence;
+  const Duration left = rules.deadline - now;
+  if (rules.pass_on && rules.pass_on->time < left) return left;
+  return std::nullopt;
+}
 
 // Bytes of a pool that may outlive the pool's owner.
 struct HeldBytes {
@@ -33,14 +41,10 @@ class PassedOn final : public http::BodyStream {
   asio::awaitable<Result<std::string>> next() override {
     if (!answer_.response.body.empty()) co_return next_of_beginning();
     const auto rest = answer_.response.stream;
-    const auto executor = co_await asio::this_coro::executor;
-    loop::Timer limit(executor, loop::clock_of(executor).mono() + passed_on_silence);
-    limit.async_wait([rest](const boost::system::error_code& ec) {
-      if (!ec) rest->cancel();
-    });
+    StreamLimit limit(co_await asio::this_coro::executor, rest, answer_.received);
+    limit.silence(passed_on_silence);
     auto piece = co_await rest->next();
-    const bool late = limit.cancel() == 0;
-    if (!piece && late) {
+    if (limit.stop() && !piece) {
       co_return fail(Errc::timeout,
                      "nothing more arrived within " + format_duration(passed_on_silence));
     }
@@ -109,19 +113,24 @@ class AnswerReader::Reading {
       : rules_(rules),
         clock_(loop::clock_of(executor)),
         began_(clock_.mono()),
+        silence_(silence_of(rules, began_)),
         most_(rules.whose == Requester::foreign
                   ? std::min(reader.limits_.answer_bytes, reader.limits_.in_flight.foreign)
                   : reader.limits_.answer_bytes),
         reader_(reader),
         held_(std::make_shared<HeldBytes>(reader.pool_, rules.whose)),
-        limit_(executor, rules.deadline),
+        limit_(executor, stream, rules.received),
         stream_(std::move(stream)),
         into_(into) {}
 
   asio::awaitable<Status> read() {
-    limit_until(rules_.silence ? began_ + *rules_.silence : rules_.deadline);
+    if (silence_) {
+      limit_.silence(*silence_);
+    } else {
+      limit_.deadline(rules_.deadline);
+    }
     const Status read = co_await read_all();
-    const bool late = limit_.cancel() == 0;
+    const bool late = limit_.stop();
     if (read && into_.body == ReadAnswer::Body::whole) co_return read;
     if (read && into_.body == ReadAnswer::Body::unfinished && !late && leave_rest()) co_return read;
     stream_->cancel();
@@ -148,7 +157,7 @@ class AnswerReader::Reading {
       if (piece->empty()) co_return Status();
       if (rules_.count) rules_.count(piece->size());
       take(*std::move(piece), announced == 0);
-      if (rules_.silence) limit_until(clock_.mono() + *rules_.silence);
+      if (silence_) limit_.silence(*silence_);
     }
     co_return Status();
   }
@@ -163,14 +172,8 @@ class AnswerReader::Reading {
     into_.response.stream = stream_;
     into_.beginning_held = std::move(held_);
     into_.rest_held = rest;
+    into_.received = rules_.received;
     return true;
-  }
-
-  void limit_until(MonoTime time) {
-    limit_.expires_at(time);
-    limit_.async_wait([stream = stream_](const boost::system::error_code& ec) {
-      if (!ec) stream->cancel();
-    });
   }
 
   void take(std::string piece, bool may_move) {
@@ -204,10 +207,11 @@ class AnswerReader::Reading {
   const ReadRules& rules_;
   const Clock& clock_;
   MonoTime began_;
+  std::optional<Duration> silence_;
   std::size_t most_;
   AnswerReader& reader_;
   std::shared_ptr<HeldBytes> held_;
-  loop::Timer limit_;
+  StreamLimit limit_;
   std::shared_ptr<http::BodyStream> stream_;
   ReadAnswer& into_;
 };

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "agent/client/byte_pool.h"
+#include "agent/client/stream_limit.h"
 #include "platform/http/message.h"
 #include "platform/result.h"
 #include "platform/time.h"
@@ -45,7 +46,8 @@ struct PassOn {
   std::size_t bytes = 64UL << 10;           // when more has arrived
   Duration time = std::chrono::seconds(1);  // or when a piece arrives after this time
 };
-// How long the rest of a body that is passed on may be silent.
+// How long the rest of a body that is passed on may be silent; while its server is busy with other
+// answers, busy_silence_max.
 inline constexpr Duration passed_on_silence = std::chrono::seconds(10);
 
 // How one body is read.
@@ -58,6 +60,7 @@ struct ReadRules {
   std::optional<Duration> silence = {};  // limits each piece, instead of `deadline`
   std::optional<PassOn> pass_on = {};
   Count count = {};
+  ReceivedInAll received = {};  // so that a stream is not silent while its server sends others
 };
 
 // An answer whose body was read, completely or until a limit was reached.
@@ -76,6 +79,7 @@ struct ReadAnswer {
   // The bytes that an unfinished answer holds: its beginning, and what is buffered of the rest.
   std::shared_ptr<void> beginning_held = {};
   std::shared_ptr<void> rest_held = {};
+  ReceivedInAll received = {};  // for the limit of the rest
 
   // The response; if it is unfinished, with a stream of the whole body. Errors, with `problem`:
   // timeout, if the body is late; exhausted, if it is above a limit.

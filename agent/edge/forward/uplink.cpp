@@ -99,10 +99,12 @@ asio::awaitable<Result<ReadAnswer>> Uplink::read(const SentRequest& sent,
     co_return stream;
   }
   // Bytes are counted when they arrive, because an answer that breaks off has cost them, too.
-  ReadRules rules{.whose = sent.own_credentials ? Requester::own : Requester::foreign,
-                  .deadline = sent.deadline(),
-                  .count = [bytes = bytes_, server = sent.server, traffic = sent.traffic](
-                               std::size_t size) { bytes->received_from(server, traffic, size); }};
+  ReadRules rules{
+      .whose = sent.own_credentials ? Requester::own : Requester::foreign,
+      .deadline = sent.deadline(),
+      .count = [bytes = bytes_, server = sent.server, traffic = sent.traffic](
+                   std::size_t size) { bytes->received_from(server, traffic, size); },
+      .received = [bytes = bytes_, server = sent.server] { return bytes->received_from(server); }};
   if (sent.may_be_large) rules.silence = sent.limit;
   const bool success = outcome->status >= 200 && outcome->status < 300;
   // Passed on in chunks, a body without a marked end would look whole wherever it was cut off.
