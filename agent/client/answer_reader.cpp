@@ -41,12 +41,15 @@ class PassedOn final : public http::BodyStream {
   asio::awaitable<Result<std::string>> next() override {
     if (!answer_.response.body.empty()) co_return next_of_beginning();
     const auto rest = answer_.response.stream;
-    StreamLimit limit(co_await asio::this_coro::executor, rest, answer_.received);
+    const auto executor = co_await asio::this_coro::executor;
+    const Clock& clock = loop::clock_of(executor);
+    const MonoTime began = clock.mono();
+    StreamLimit limit(executor, rest, answer_.received);
     limit.silence(passed_on_silence);
     auto piece = co_await rest->next();
     if (limit.stop() && !piece) {
       co_return fail(Errc::timeout,
-                     "nothing more arrived within " + format_duration(passed_on_silence));
+                     "nothing more arrived within " + format_duration(clock.mono() - began));
     }
     co_return piece;
   }

@@ -20,6 +20,10 @@ namespace holdfast::agent {
 
 namespace asio = boost::asio;
 
+// How long a stream may be silent while its server sends others. Without an end, a stream that its
+// server has forgotten would hang for as long as the server has anything else to send.
+inline constexpr Duration busy_silence_max = std::chrono::minutes(10);
+
 // The bytes of all bodies that the server of a stream has sent so far.
 using ReceivedInAll = std::function<std::uint64_t()>;
 
@@ -46,9 +50,5 @@ class StreamLimit {
   class Wait;
   std::shared_ptr<Wait> wait_;
 };
-
-// How long a stream may be silent while its server sends others. Without an end, a stream that its
-// server has forgotten would hang for as long as the server has anything else to send.
-inline constexpr Duration busy_silence_max = std::chrono::minutes(10);
 
 }  // namespace holdfast::agent
