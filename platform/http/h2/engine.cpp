@@ -350,6 +350,11 @@ void Engine::measure() {
 
 void Engine::set_window(std::uint32_t bytes) { set_connection_window(inner_->session, bytes); }
 
+void Engine::set_stream_window(std::uint32_t bytes) {
+  const nghttp2_settings_entry setting{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, bytes};
+  CHECK(nghttp2_submit_settings(inner_->session, NGHTTP2_FLAG_NONE, &setting, 1) == 0);
+}
+
 void Engine::goaway(Code code) {
   const StreamId seen = nghttp2_session_get_last_proc_stream_id(inner_->session);
   (void)nghttp2_submit_goaway(inner_->session, NGHTTP2_FLAG_NONE, seen,

@@ -28,9 +28,10 @@ struct Session::Stream {
   MonoTime asked_at;
   Response head{.status = 0};
   std::size_t interim = 0;  // interim (1xx) responses so far
-  std::string body;         // received and not yet taken
-  bool ended = false;       // the response is complete
-  bool closed = false;      // the engine has forgotten it
+  AnswerSize size;
+  std::string body;     // received and not yet taken
+  bool ended = false;   // the response is complete
+  bool closed = false;  // the engine has forgotten it
   std::optional<Error> error;
   RequestFailure failure = RequestFailure::final;
   loop::Event changed;
@@ -43,8 +44,8 @@ struct Session::Core final : Transport::Owner {
         executor(where),
         transport(where, std::move(connection), Engine::Role::client,
                   EngineLimits{.header_bytes = settings.reader.header_bytes,
-                               .stream_window = settings.limits.stream_window,
-                               .window = window.bytes()},
+                               .stream_window = stream_window.bytes(),
+                               .window = window.of_connection()},
                   *this, settings.traffic),
         attention(where),
         idle_since(transport.clock().mono()) {}
@@ -59,7 +60,7 @@ struct Session::Core final : Transport::Owner {
   void on_goaway(Code code) override;
   void on_received() override;
   void on_ended(const Error& why) override;
-  void adjust_window();
+  void adjust_windows();
 
   Result<std::shared_ptr<Stream>> begin(const Request& request, bool streamed);
   void drop(Stream& stream);
@@ -74,8 +75,8 @@ struct Session::Core final : Transport::Owner {
   SessionSettings settings;
   asio::any_io_executor executor;
   ReceiveWindow window;
-  std::uint32_t window_bytes = window.bytes();  // that the engine knows
-  std::size_t body_bytes = 0;                   // that arrived since the window was last adjusted
+  StreamWindow stream_window{window, settings.limits.stream_window};
+  std::size_t body_bytes = 0;  // that arrived since the windows were last adjusted
   Transport transport;
   std::unordered_map<StreamId, std::shared_ptr<Stream>> streams;
   loop::Event attention;  // look_after() has something to look at
@@ -110,6 +111,7 @@ void Session::Core::on_data(StreamId id, std::string_view bytes) {
   const auto at = streams.find(id);
   if (at == streams.end()) return;
   Stream& stream = *at->second;
+  stream.size.add(transport.clock().mono(), bytes.size());
   stream.body += bytes;
   if (stream.is_streaming()) return stream.changed.notify_all();
   if (stream.body.size() > settings.reader.body_bytes) {
@@ -149,14 +151,21 @@ void Session::Core::on_goaway(Code code) {
 void Session::Core::on_received() {
   pinged_at = MonoTime::max();
   if (std::exchange(suspected, false)) settings.on_change();
-  adjust_window();
+  adjust_windows();
 }
 
-void Session::Core::adjust_window() {
-  const bool measures = window.received(transport.clock().mono(), std::exchange(body_bytes, 0));
+void Session::Core::adjust_windows() {
+  const MonoTime now = transport.clock().mono();
+  const bool measures = window.received(now, std::exchange(body_bytes, 0));
   if (measures) transport.engine().measure();
-  const bool is_new = std::exchange(window_bytes, window.bytes()) != window.bytes();
-  if (is_new) transport.engine().set_window(window.bytes());
+  transport.engine().set_window(window.of_connection());
+  if (!stream_window.is_due(now)) return;
+  const auto large = std::count_if(streams.begin(), streams.end(), [now](const auto& entry) {
+    return entry.second->size.is_large(now);
+  });
+  if (stream_window.share(now, static_cast<std::size_t>(large))) {
+    transport.engine().set_stream_window(stream_window.bytes());
+  }
 }
 
 void Session::Core::on_ended(const Error& why) {

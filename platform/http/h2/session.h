@@ -28,8 +28,9 @@ struct SessionLimits {
   // Connections to one server; another one is opened when all are full. kube-apiserver allows 100
   // streams on each since 1.29, 250 before; an agent with a thousand watches needs enough of them.
   std::size_t connections = 32;
-  std::size_t streams = 1000;                  // on one connection, if the server allows them
-  std::uint32_t stream_window = 256UL * 1024;  // bytes of a stream that its reader has not taken
+  std::size_t streams = 1000;  // on one connection, if the server allows them
+  // Bytes of a stream that its reader has not taken, at most: fewer at first, and on a slow path.
+  std::uint32_t stream_window = 256UL * 1024;
   // A connection with open streams that was silent for `ping_after` gets a PING and is closed if
   // nothing arrives within `ping_timeout`. client-go uses 30 s and 15 s; a broken uplink should be
   // noticed sooner, and a PING costs only 17 bytes.
