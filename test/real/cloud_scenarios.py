@@ -53,13 +53,17 @@ def kubectl_offline(site):
         for arguments, code, _ in table:
             if code != 1 and arguments[0] in ("get", "describe", "version"):
                 site.kubectl(*arguments, kubeconfig=who)
+    web = ("get", "deployment", "web", "-n", pods.NAMESPACE)
+    site.report.until("the Deployment is complete", 60, lambda: (
+        "3/3" in (found := site.kubectl(*web, kubeconfig="clients").stdout), found))
     before = site.kubectl(*NODE_PODS, kubeconfig="local").stdout
     site.cut()
     for who, table in (("local", AS_NODE), ("clients", AS_ADMIN)):
         for arguments, code, words in table:
             _kubectl_once(site, who, arguments, code, words)
     after = site.kubectl(*NODE_PODS, kubeconfig="local").stdout
-    site.report.equal("the table of pods has the same columns", before.splitlines()[:1], after.splitlines()[:1])
+    site.report.equal("the table of pods has the same columns", before.partition("\n")[0].split(),
+                      after.partition("\n")[0].split())
     site.processes.kill("clients")
     site.join()
 

@@ -13,6 +13,7 @@ checks that DIR has Kubernetes' own programs that PROGRAM of this folder needs (
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -81,6 +82,15 @@ class Programs:
     def versions(self):
         """What the programs print with --version, a line for each. Raises WrongInput if one cannot be run."""
         return [f"{name}: {_version(self._paths[name])}" for name in VERSIONED if name in self._paths]
+
+    def minor(self, name):
+        """The minor version of one of Kubernetes' own programs: 36 for "Kubernetes v1.36.2". Raises WrongInput if it
+        says none."""
+        printed = _version(self._paths[name])
+        version = re.search(r"\bv?1\.(\d+)\b", printed)
+        if not version:
+            raise WrongInput(f"{self._paths[name]} --version: {printed[:200]}: expected a version such as v1.36.2")
+        return int(version[1])
 
 
 def _version(path):

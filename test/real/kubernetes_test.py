@@ -94,6 +94,15 @@ class Find(Folder):
         self.assertNotIn("containerd", programs)
         self.assertEqual(programs.versions(), ["kubelet: v1", "etcd: v1"])
 
+    def test_the_minor_version_decides_what_a_program_accepts(self):
+        for printed, minor in (("Kubernetes v1.20.2", 20), ("Kubernetes v1.36.0-rc.1+dirty", 36), ("v1.9.11", 9)):
+            self.program("bin/kubelet", f"#!/bin/sh\necho '{printed}'\n")
+            self.assertEqual(self.find("kubelet").minor("kubelet"), minor)
+        for printed in ("", "Kubernetes v2.0.0", "Kubernetes v1.x"):
+            self.program("bin/kubelet", f"#!/bin/sh\necho '{printed}'\n")
+            with self.assertRaisesRegex(kubernetes.WrongInput, "expected a version such as v1.36.2"):
+                self.find("kubelet").minor("kubelet")
+
     def test_the_distributions_programs_are_not_taken_from_the_folder(self):
         self.program("bin/etcd")
         self.assertEqual(len(self.missing("etcd")), 1)

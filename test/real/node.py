@@ -39,7 +39,6 @@ KUBELET = """apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 cgroupDriver: cgroupfs
 failSwapOn: false
-failCgroupV1: false
 authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
 authorization: {mode: AlwaysAllow}
 evictionHard: {memory.available: "50Mi", nodefs.available: "1%", imagefs.available: "1%"}
@@ -130,8 +129,10 @@ class Node:
         else, without an agent, the relay, which counts bytes, or the API server itself.
         """
         site = self.site
+        minor = site.programs.minor("kubelet")
         with open(site.path("kubelet.yaml"), "w") as file:
-            file.write(KUBELET)
+            # Kubelets before 1.31 do not know it and accept control groups v1.
+            file.write(KUBELET + ("failCgroupV1: false\n" if minor >= 31 else ""))
         if server or self.behind_agent:
             config = site.write_kubeconfig("kubelet", server or "http://127.0.0.1:10261")
         else:
@@ -140,7 +141,9 @@ class Node:
         site.processes.start("kubelet", [
             site.program("kubelet"), "--config", site.path("kubelet.yaml"), "--kubeconfig", config,
             "--container-runtime-endpoint", "unix://" + site.path("containerd.sock"), "--hostname-override=edge1",
-            "--node-ip=" + NODE_ADDRESS, "--root-dir", site.path("kubelet"), "--v=2"])
+            "--node-ip=" + NODE_ADDRESS, "--root-dir", site.path("kubelet"), "--v=2",
+            # Their default was Docker.
+            *(["--container-runtime=remote"] if minor < 24 else [])])
 
     # What the kubelet has.
 

@@ -81,7 +81,12 @@ class Site:
                 ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig")]
 
     def _start_controllers(self, lifecycle):
-        without = ",-node-lifecycle-controller,-taint-eviction-controller" if lifecycle == "holdfast-cloud" else ""
+        without = ""
+        if lifecycle == "holdfast-cloud":
+            minor = self.programs.minor("kube-controller-manager")
+            # Before 1.29 the controller of taints is a part of the other one, whose name was different before 1.28.
+            without = ",-nodelifecycle" if minor < 28 else ",-node-lifecycle-controller"
+            without += ",-taint-eviction-controller" if minor >= 29 else ""
         self.processes.start("controllers", [
             self.program("kube-controller-manager"), *self._admin_flags(), f"--controllers=*{without}",
             "--leader-elect=false", f"--cluster-signing-cert-file={self.pki}/ca.crt",
