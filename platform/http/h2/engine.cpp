@@ -64,6 +64,7 @@ struct Engine::Inner {
   Inner& operator=(const Inner&) = delete;
 
   void on_frame(const nghttp2_frame& frame);
+  void send_stream_window();
   void on_field(const nghttp2_frame& frame, std::string_view name, std::string_view value);
   ssize_t give(StreamId id, std::uint8_t* into, std::size_t size, std::uint32_t& flags);
 
@@ -75,6 +76,10 @@ struct Engine::Inner {
   Block block;  // being received; blocks of a connection never interleave
   std::size_t block_bytes = 0;
   bool settled = false;
+  // The peer has not acknowledged our last settings. No others are sent until then: nghttp2 keeps
+  // them, and a peer may never acknowledge any.
+  bool awaits_acknowledgement = true;
+  std::uint32_t stream_window = limits.stream_window;  // that is to hold next
   bool peer_violated_protocol = false;
 };
 
@@ -199,6 +204,14 @@ void Engine::Inner::on_field(const nghttp2_frame& frame, std::string_view name,
   if (!block.too_long) block.fields.add(std::string(name), std::string(value));
 }
 
+void Engine::Inner::send_stream_window() {
+  if (awaits_acknowledgement || stream_window == limits.stream_window) return;
+  limits.stream_window = stream_window;
+  awaits_acknowledgement = true;
+  const nghttp2_settings_entry setting{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, stream_window};
+  CHECK(nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, &setting, 1) == 0);
+}
+
 void Engine::Inner::on_frame(const nghttp2_frame& frame) {
   const StreamId id = frame.hd.stream_id;
   const bool last = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
@@ -210,7 +223,10 @@ void Engine::Inner::on_frame(const nghttp2_frame& frame) {
     case NGHTTP2_DATA:
       break;
     case NGHTTP2_SETTINGS:
-      if (ack) return;
+      if (ack) {
+        awaits_acknowledgement = false;
+        return send_stream_window();
+      }
       settled = true;
       events.on_settings();
       return;
@@ -351,8 +367,8 @@ void Engine::measure() {
 void Engine::set_window(std::uint32_t bytes) { set_connection_window(inner_->session, bytes); }
 
 void Engine::set_stream_window(std::uint32_t bytes) {
-  const nghttp2_settings_entry setting{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, bytes};
-  CHECK(nghttp2_submit_settings(inner_->session, NGHTTP2_FLAG_NONE, &setting, 1) == 0);
+  inner_->stream_window = bytes;
+  inner_->send_stream_window();
 }
 
 void Engine::goaway(Code code) {

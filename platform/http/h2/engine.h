@@ -113,8 +113,8 @@ class Engine {
   // Changes how many bytes of all bodies may be on their way. If they are more now, the peer waits
   // until fewer are. At most 2^31 - 1.
   void set_window(std::uint32_t bytes);
-  // Changes how many bytes of each body, also of one that has begun, may not be consumed yet. At
-  // most 2^31 - 1.
+  // Changes how many bytes of each body, also of one that has begun, may not be consumed yet, as
+  // soon as the peer has acknowledged the settings before. At most 2^31 - 1.
   void set_stream_window(std::uint32_t bytes);
   // Accepts no new streams from now on; open ones continue.
   void goaway(Code code);

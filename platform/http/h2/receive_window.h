@@ -13,9 +13,8 @@
 // An answer to a PING that comes at once shows nothing: a TLS record of 16 KiB arrives as a whole,
 // and if it was the whole window, nothing is on its way then.
 //
-// The streams of large answers share the window. That of the connection is larger: a small answer
-// would otherwise wait until the server has the connection's window for it, and servers give it to
-// large ones as well.
+// The streams of large answers share the window. That of the connection is larger: otherwise large
+// answers use it up, and a small one must wait for what they leave.
 //
 // Pure and single-threaded.
 
@@ -44,12 +43,11 @@ struct ReceiveWindowLimits {
   std::uint32_t reserve = 48UL * 1024;  // bytes of small answers
 };
 
-// Whether an answer is large: what arrives of it.
+// Tells large answers, and watches that have much to tell, from others.
 class AnswerSize {
  public:
   void add(MonoTime now, std::size_t count);
-  // Whether more than 4 KiB have arrived in the last ten seconds, or a little longer. A watch is
-  // large while it has much to tell.
+  // Whether more than 4 KiB have arrived in the last ten to twenty seconds.
   [[nodiscard]] bool is_large(MonoTime now) const;
 
  private:

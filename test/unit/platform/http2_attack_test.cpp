@@ -139,6 +139,30 @@ TEST(Http2, RequestsOfOneConnectionTakeTurnsWithTheirAnswersAndWithOthers) {
   fixture.time.settle();  // its task ends before it does
 }
 
+// Settings that a server never acknowledges must not pile up.
+TEST(Http2, OneChangeOfTheSettingsWaitsForItsAcknowledgement) {
+  Caller caller;
+  const auto said = [&caller](std::uint32_t window) {
+    caller.engine.set_stream_window(window);
+    return caller.engine.take_output().size();
+  };
+  constexpr std::size_t frame = 9 + 6;  // a head and one setting
+  const std::string settings("\0\0\0\4\0\0\0\0\0", 9);
+  const std::string acknowledged("\0\0\0\4\1\0\0\0\0", 9);
+  EXPECT_GT(caller.engine.take_output().size(), frame) << "the preface and the first settings";
+  EXPECT_EQ(said(20'000), 0u);
+  EXPECT_TRUE(caller.engine.receive(settings));
+  EXPECT_EQ(caller.engine.take_output().size(), acknowledged.size());
+  EXPECT_EQ(said(30'000), 0u);
+  EXPECT_TRUE(caller.engine.receive(acknowledged));
+  EXPECT_EQ(caller.engine.take_output().size(), frame);
+  for (std::uint32_t window = 1; window < 1000; ++window) EXPECT_EQ(said(window), 0u);
+  EXPECT_TRUE(caller.engine.receive(acknowledged));
+  EXPECT_EQ(caller.engine.take_output().size(), frame) << "the last of them alone";
+  EXPECT_TRUE(caller.engine.receive(acknowledged));
+  EXPECT_EQ(said(999), 0u) << "it holds already";
+}
+
 TEST(Http2, RapidResetsCostTheAttackerHisConnection) {
   const struct {
     const char* how;
