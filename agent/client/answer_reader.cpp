@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "platform/check.h"
+#include "platform/http/inflate.h"
 #include "platform/loop/clock.h"
 #include "platform/text.h"
 
@@ -123,6 +124,7 @@ class AnswerReader::Reading {
         reader_(reader),
         held_(std::make_shared<HeldBytes>(reader.pool_, rules.whose)),
         limit_(executor, stream, rules.received),
+        wire_(into.response),
         stream_(std::move(stream)),
         into_(into) {}
 
@@ -156,9 +158,10 @@ class AnswerReader::Reading {
     body.reserve(std::min({announced, most_, rules_.pass_on ? rules_.pass_on->bytes : most_}));
     while (into_.body == ReadAnswer::Body::whole) {
       auto piece = co_await stream_->next();
+      const std::size_t arrived = wire_.arrived(piece ? piece->size() : 0);
+      if (rules_.count && arrived > 0) rules_.count(arrived);
       if (!piece) co_return fail(piece.error());
       if (piece->empty()) co_return Status();
-      if (rules_.count) rules_.count(piece->size());
       take(*std::move(piece), announced == 0);
       if (silence_) limit_.silence(*silence_);
     }
@@ -215,6 +218,7 @@ class AnswerReader::Reading {
   AnswerReader& reader_;
   std::shared_ptr<HeldBytes> held_;
   StreamLimit limit_;
+  http::WireBytes wire_;
   std::shared_ptr<http::BodyStream> stream_;
   ReadAnswer& into_;
 };

@@ -52,7 +52,8 @@ inline constexpr Duration passed_on_silence = std::chrono::seconds(10);
 
 // How one body is read.
 struct ReadRules {
-  // Called with the size in bytes of each piece that arrives, also if reading fails later.
+  // Called with the size in bytes on the wire of each piece that arrives, also if reading fails
+  // later.
   using Count = std::function<void(std::size_t bytes)>;
 
   Requester whose = Requester::own;

@@ -187,7 +187,8 @@ http::Request ApiClient::prepare(ApiRequest request) {
 Result<http::Response> ApiClient::plain(http::Response response) const {
   // The reader of a stream limits the bytes that it collects; a whole body is limited here.
   http::InflateLimits limits;
-  if (!response.stream) limits.body_bytes = limits_.reader.body_bytes;
+  limits.body_bytes =
+      response.stream ? std::numeric_limits<std::size_t>::max() : limits_.reader.body_bytes;
   return http::inflated(std::move(response), limits);
 }
 

@@ -2,10 +2,12 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "platform/check.h"
+#include "platform/http/wire.h"
 #include "platform/text.h"
 
 namespace holdfast::http {
@@ -125,12 +127,18 @@ Result<std::string> inflate(std::string compressed, const InflateLimits& limits)
   return all;
 }
 
+bool asks_for_gzip(const Headers& headers) {
+  const auto codings = split(headers.get("Accept-Encoding"), ',');
+  return std::any_of(codings.begin(), codings.end(),
+                     [](std::string_view each) { return trim(each) == "gzip"; });
+}
+
 bool is_gzip(const Headers& headers) {
   return equals_ignoring_case(trim(headers.get("Content-Encoding")), "gzip");
 }
 
 Result<Response> inflated(Response response, const InflateLimits& limits) {
-  if (!is_gzip(response.headers)) return response;
+  if (!is_gzip(response.headers) || has_no_body(response.status)) return response;
   response.wire_bytes = std::make_shared<std::size_t>(response.body.size());
   if (response.stream) {
     response.stream =
@@ -141,6 +149,14 @@ Result<Response> inflated(Response response, const InflateLimits& limits) {
   response.headers.remove("Content-Encoding");
   response.headers.remove("Content-Length");
   return response;
+}
+
+WireBytes::WireBytes(const Response& response)
+    : compressed_(response.wire_bytes), counted_(compressed_ ? *compressed_ : 0) {}
+
+std::size_t WireBytes::arrived(std::size_t plain) {
+  if (!compressed_) return plain;
+  return *compressed_ - std::exchange(counted_, *compressed_);
 }
 
 }  // namespace holdfast::http

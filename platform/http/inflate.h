@@ -57,11 +57,29 @@ class Inflater {
 
 // Whether the body of an answer with these headers is gzip.
 [[nodiscard]] bool is_gzip(const Headers& headers);
+// Whether kube-apiserver compresses a large answer to a request with these headers: gzip is one of
+// the codings in Accept-Encoding, without a weight.
+[[nodiscard]] bool asks_for_gzip(const Headers& headers);
 
 // Returns the response with a decompressed body or stream and without Content-Encoding; a response
-// that is not gzip is returned unchanged. Response::wire_bytes counts the compressed bytes, those
-// of a stream as they are read. Errors: those of Inflater, for a body; the errors of a stream come
-// from its next().
+// that is not gzip, or has no body, is returned unchanged. Response::wire_bytes counts the
+// compressed bytes, those of a stream as they are read. Errors: those of Inflater, for a body; the
+// errors of a stream come from its next().
 [[nodiscard]] Result<Response> inflated(Response response, const InflateLimits& limits = {});
+
+// Counts the bytes of a response's body that arrive on the wire, piece by piece.
+class WireBytes {
+ public:
+  // Counts those after the ones that have arrived already.
+  explicit WireBytes(const Response& response);
+
+  // The bytes that have arrived since the last call, if the pieces read meanwhile have `plain`
+  // bytes.
+  [[nodiscard]] std::size_t arrived(std::size_t plain);
+
+ private:
+  std::shared_ptr<std::size_t> compressed_;  // Response::wire_bytes
+  std::size_t counted_;
+};
 
 }  // namespace holdfast::http

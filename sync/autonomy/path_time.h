@@ -19,6 +19,10 @@ namespace holdfast::sync::autonomy {
 // (cmd/kubelet/app/server.go).
 inline constexpr Duration heartbeat_limit_max = std::chrono::seconds(10);
 
+// A path whose heartbeats take so long leads to a far site, or over a narrow or busy line. In a
+// local network they take a few milliseconds.
+inline constexpr Duration slow_from = std::chrono::milliseconds(50);
+
 // Whether a server that has sent so many bytes of other answers while a request waited is busy with
 // them, and not silent. A few events of watches are less.
 [[nodiscard]] constexpr bool is_busy(std::uint64_t received_meanwhile) {
@@ -42,6 +46,8 @@ class PathTime {
   // Whether it says something about the path that another request got no answer within `given`. It
   // says nothing if even a heartbeat may take longer; then a heartbeat must tell.
   [[nodiscard]] bool is_evidence(Duration given) const { return given >= limit(); }
+  // Whether the smoothed time is slow_from or more.
+  [[nodiscard]] bool is_slow() const { return smoothed_ && *smoothed_ >= slow_from; }
   // The smoothed answer time; std::nullopt: none was measured yet.
   [[nodiscard]] std::optional<Duration> smoothed() const { return smoothed_; }
 

@@ -2,6 +2,7 @@
 
 #include "agent/edge/forward/unavailable.h"
 #include "agent/edge/route/answer.h"
+#include "platform/http/inflate.h"
 #include "platform/http/wire.h"
 #include "sync/objects/list_options.h"
 #include "sync/objects/version.h"
@@ -15,7 +16,6 @@ http::Request upstream_request(const RoutedRequest& request) {
   http::Request onward = request.http;
   drop_connection_headers(onward.headers, onward.headers.has("upgrade"));
   onward.headers.remove("host");
-  onward.headers.remove("accept-encoding");  // cached answers are kept uncompressed
   if (request.hides_authorization) onward.headers.remove("authorization");
   const std::string& accept = request.inner_accept.text();
   if (accept != request.accept.text()) onward.headers.set("Accept", accept);
@@ -58,7 +58,16 @@ asio::awaitable<Result<http::Response>> Forwarder::send(const RoutedRequest& req
                                                         Duration limit, Delivery delivery) {
   const bool whole = request.needs_whole_answer && delivery != Delivery::streamed;
   if (whole && request.is_list()) return send_paged(request, limit);
-  return uplink_.forward(upstream_request(request), whole ? Delivery::whole : delivery, limit);
+  return uplink_.forward(compressible(request), whole ? Delivery::whole : delivery, limit);
+}
+
+http::Request Forwarder::compressible(const RoutedRequest& request) const {
+  http::Request onward = upstream_request(request);
+  const bool asks = http::asks_for_gzip(onward.headers);
+  const bool may_be = onward.method == http::Method::get && !is_streamed(request);
+  onward.headers.remove("accept-encoding");
+  if (may_be && uplink_.compresses(asks)) onward.headers.add("Accept-Encoding", "gzip");
+  return onward;
 }
 
 asio::awaitable<Result<http::Response>> Forwarder::send_paged(const RoutedRequest& request,
@@ -72,7 +81,7 @@ asio::awaitable<Result<http::Response>> Forwarder::send_paged(const RoutedReques
   Result<http::Response> response = status_problem(
       too_large, "less than a minute ago the list had more than --list-bytes-max permits");
   while (page) {
-    http::Request onward = upstream_request(request);
+    http::Request onward = compressible(request);
     const bool is_smaller = *page != request.query;
     if (is_smaller) onward.target = std::string(request.http.path()) + "?" + page->encode();
     response = co_await uplink_.forward(std::move(onward), Delivery::whole, limit);

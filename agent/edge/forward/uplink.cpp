@@ -6,6 +6,7 @@
 #include "agent/client/limited_client.h"
 #include "agent/client/origin.h"
 #include "agent/edge/route/answer.h"
+#include "platform/http/inflate.h"
 #include "platform/log.h"
 #include "platform/net/network_changes.h"
 #include "sync/wire/protobuf/status.h"
@@ -13,6 +14,9 @@
 
 namespace holdfast::agent {
 namespace {
+
+// AnswerReader limits the bytes that are collected.
+constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
 sync::autonomy::Evidence evidence_of(const Result<http::Response>& outcome) {
   if (!outcome) return sync::autonomy::Evidence::failed;
@@ -33,7 +37,7 @@ std::size_t size_of(const ApiRequest& request) {
 std::optional<PassOn> pass_on(Delivery delivery) {
   if (delivery == Delivery::moving) return PassOn{};
   if (delivery != Delivery::whole_if_it_fits) return std::nullopt;
-  return PassOn{.bytes = std::numeric_limits<std::size_t>::max(), .time = Duration::max()};
+  return PassOn{.bytes = no_limit, .time = Duration::max()};
 }
 
 Result<std::string> body_of(Result<http::Response> answer) {
@@ -82,6 +86,8 @@ asio::awaitable<Result<ReadAnswer>> Uplink::forward_to(const SentRequest& sent,
       sent.delivery == Delivery::streamed || request.method != http::Method::head;
   auto outcome =
       co_await client_.forward(std::move(request), as_stream, sent.deadline(), sent.server);
+  if (outcome && sent.delivery != Delivery::streamed)
+    outcome = http::inflated(*std::move(outcome), {.body_bytes = no_limit});
   co_return co_await read(sent, std::move(outcome));
 }
 
@@ -116,6 +122,11 @@ asio::awaitable<Result<ReadAnswer>> Uplink::read(const SentRequest& sent,
     probe_now();
   }
   co_return answer;
+}
+
+bool Uplink::compresses(bool client_asks) const {
+  if (client_.access().disable_compression) return false;
+  return client_asks || path(client_.preferred()).is_slow();
 }
 
 asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, Delivery delivery,
@@ -287,7 +298,7 @@ Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
   if (outcome && outcome->stream) {
     const auto count = [bytes = bytes_, server = sent.server, traffic = sent.traffic](
                            std::size_t size) { bytes->received_from(server, traffic, size); };
-    outcome->stream = streams_.add(std::move(outcome->stream), sent.server, count);
+    streams_.add(*outcome, sent.server, count);
   }
   return outcome;
 }

@@ -67,12 +67,13 @@ class Uplink {
   // "10.0.0.1:6443"
   [[nodiscard]] std::string server_name(std::size_t server) const;
 
-  // Forwards a local client's request and returns the answer. `limit` is for all tries together,
-  // but not for a body that is passed on while it arrives (passed_on_silence). Without
-  // `timeout_is_evidence`, a timeout is no evidence against link and server, because the server
-  // itself waits for somebody else. Errors: the transport's (the cloud was not reached); denied,
-  // for a caller with a certificate and no token, who gets none of our credentials; exhausted, if
-  // the byte budget stays spent for longer than `limit` or other answers use all memory.
+  // Forwards a local client's request and returns the answer, decompressed unless it is streamed.
+  // `limit` is for all tries together, but not for a body that is passed on while it arrives
+  // (passed_on_silence). Without `timeout_is_evidence`, a timeout is no evidence against link and
+  // server, because the server itself waits for somebody else. Errors: the transport's (the cloud
+  // was not reached); denied, for a caller with a certificate and no token, who gets none of our
+  // credentials; exhausted, if the byte budget stays spent for longer than `limit` or other answers
+  // use all memory.
   asio::awaitable<Result<http::Response>> forward(http::Request request, Delivery delivery,
                                                   Duration limit, bool timeout_is_evidence = true);
   // Sends a request of the agent's own. `limit` is for each try and starts when the byte budget
@@ -84,6 +85,9 @@ class Uplink {
   asio::awaitable<Result<http::Response>> send(
       ApiRequest request, bool streamed, Duration limit,
       TimeoutMeaning timeout_meaning = TimeoutMeaning::of_link);
+  // Whether to ask for a compressed answer to a client's request. The client asks for one itself,
+  // or the path is slow.
+  [[nodiscard]] bool compresses(bool client_asks) const;
   // The same as call() for a heartbeat: the limit of each try is what earlier heartbeats to its
   // server have taken (see PathTime).
   asio::awaitable<Result<std::string>> heartbeat(ApiRequest request);

@@ -2,16 +2,18 @@
 
 #include <utility>
 
+#include "platform/http/inflate.h"
+
 namespace holdfast::agent {
 
 class UplinkStreams::Guarded final : public http::BodyStream {
  public:
-  Guarded(std::shared_ptr<http::BodyStream> inner, std::size_t server, Counter counter)
-      : inner_(std::move(inner)), server_(server), counter_(std::move(counter)) {}
+  Guarded(const http::Response& response, std::size_t server, Counter counter)
+      : inner_(response.stream), server_(server), wire_(response), counter_(std::move(counter)) {}
 
   asio::awaitable<Result<std::string>> next() override {
     auto piece = co_await inner_->next();
-    if (piece) counter_(piece->size());
+    counter_(wire_.arrived(piece ? piece->size() : 0));
     if (!piece && severed_)
       co_return fail(Errc::unavailable, "the stream's server was taken out of rotation");
     co_return piece;
@@ -27,16 +29,16 @@ class UplinkStreams::Guarded final : public http::BodyStream {
  private:
   std::shared_ptr<http::BodyStream> inner_;
   std::size_t server_;
+  http::WireBytes wire_;
   Counter counter_;
   bool severed_ = false;
 };
 
-std::shared_ptr<http::BodyStream> UplinkStreams::add(std::shared_ptr<http::BodyStream> stream,
-                                                     std::size_t server, Counter counter) {
+void UplinkStreams::add(http::Response& response, std::size_t server, Counter counter) {
   std::erase_if(open_, [](const auto& each) { return each.expired(); });
-  auto guarded = std::make_shared<Guarded>(std::move(stream), server, std::move(counter));
+  auto guarded = std::make_shared<Guarded>(response, server, std::move(counter));
   open_.push_back(guarded);
-  return guarded;
+  response.stream = std::move(guarded);
 }
 
 void UplinkStreams::sever(std::size_t server) {

@@ -18,12 +18,11 @@ namespace asio = boost::asio;
 
 class UplinkStreams {
  public:
-  // Called with the bytes of every piece that was read, by the stream's reader.
+  // Called with the bytes on the wire of every piece that was read, by the stream's reader.
   using Counter = std::function<void(std::size_t bytes)>;
 
-  // Tracks `stream`. Returns the stream to read instead of it.
-  [[nodiscard]] std::shared_ptr<http::BodyStream> add(std::shared_ptr<http::BodyStream> stream,
-                                                      std::size_t server, Counter counter);
+  // Tracks the stream of `response`, and replaces it by the one to read instead.
+  void add(http::Response& response, std::size_t server, Counter counter);
 
   // Ends all streams of `server`: their readers get `unavailable` from the current or next read.
   void sever(std::size_t server);

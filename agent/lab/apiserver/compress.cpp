@@ -5,18 +5,10 @@
 #include <limits>
 
 #include "platform/check.h"
-#include "platform/text.h"
+#include "platform/http/inflate.h"
 
 namespace holdfast::agent::lab {
 namespace {
-
-// As upstream, accepts "gzip" only as a coding without a weight.
-bool takes_gzip(std::string_view accepted) {
-  for (const std::string_view part : split(accepted, ',')) {
-    if (trim(part) == "gzip") return true;
-  }
-  return false;
-}
 
 std::string gzip(std::string& plain) {
   constexpr int level = 1;              // upstream's: fast
@@ -40,7 +32,7 @@ std::string gzip(std::string& plain) {
 void maybe_compress(const http::Request& request, std::string_view verb, http::Response& response) {
   if (verb != "get" && verb != "list") return;
   if (response.stream || response.status != 200 || response.body.size() < compressed_from) return;
-  if (!takes_gzip(request.headers.get("Accept-Encoding"))) return;
+  if (!http::asks_for_gzip(request.headers)) return;
   response.body = gzip(response.body);
   response.headers.set("Content-Encoding", "gzip");
   response.headers.add("Vary", "Accept-Encoding");

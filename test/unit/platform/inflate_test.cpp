@@ -155,6 +155,46 @@ TEST(Inflate, MakesAStreamPlainAndCountsItsWireBytes) {
   EXPECT_EQ(*made->wire_bytes, compressed.size());
 }
 
+TEST(Inflate, LeavesAnswersWithoutABodyAlone) {
+  for (const int status : {204, 304}) {
+    Response response;
+    response.status = status;
+    response.headers = {{"Content-Encoding", "gzip"}, {"Etag", "1"}};
+    response.stream = std::make_shared<Pieces>(std::vector<std::string>{});
+    const auto made = inflated(response);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->stream, response.stream);
+    EXPECT_EQ(made->headers, response.headers);
+  }
+}
+
+TEST(Inflate, IsAskedForAsKubeApiserverUnderstandsIt) {
+  const struct {
+    const char* header;
+    bool asks;
+  } rows[] = {{"gzip", true},      {"deflate, gzip", true}, {"gzip , br", true},   {"", false},
+              {"identity", false}, {"gzip;q=0", false},     {"gzip;q=0.5", false}, {"*", false},
+              {"xgzip", false},    {"deflate,br", false}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(asks_for_gzip({{"accept-encoding", row.header}}), row.asks) << row.header;
+  }
+  EXPECT_FALSE(asks_for_gzip({}));
+}
+
+TEST(WireBytes, AreThoseThatHaveArrivedSinceTheLastCall) {
+  Response plain;
+  WireBytes of_plain(plain);
+  EXPECT_EQ(of_plain.arrived(70), 70u);
+  EXPECT_EQ(of_plain.arrived(0), 0u);
+  Response compressed;
+  compressed.wire_bytes = std::make_shared<std::size_t>(5);
+  WireBytes of_compressed(compressed);
+  EXPECT_EQ(of_compressed.arrived(70), 0u) << "from bytes that were counted before";
+  *compressed.wire_bytes = 30;
+  EXPECT_EQ(of_compressed.arrived(900), 25u);
+  EXPECT_EQ(of_compressed.arrived(900), 0u);
+}
+
 TEST(Inflate, GivesUpTheStreamOfABomb) {
   auto pieces = std::make_shared<Pieces>(
       std::vector<std::string>{gzip(std::string(4UL << 20, 'a'), 9), "never read"});

@@ -55,6 +55,10 @@ TEST(PathTime, ItFollowsThePath) {
   EXPECT_EQ(path.limit(), 1s) << "quick again";
   ASSERT_TRUE(path.smoothed());
   EXPECT_LT(*path.smoothed(), 20ms);
+  EXPECT_FALSE(path.is_slow());
+  path.answered(900ms);
+  EXPECT_TRUE(path.is_slow());
+  EXPECT_FALSE(PathTime(1s).is_slow()) << "not measured";
 }
 
 TEST(PathTime, OtherLeastLimitsHaveOtherBounds) {

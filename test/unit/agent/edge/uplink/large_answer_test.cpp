@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/edge/admin/endpoints.h"
 #include "agent/edge/route/answer.h"
 #include "platform/http/client.h"
 #include "platform/loop/tasks.h"

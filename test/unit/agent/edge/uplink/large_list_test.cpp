@@ -6,6 +6,7 @@
 #include "sync/wire/json.h"
 #include "sync/wire/list_bytes.h"
 #include "sync/wire/protobuf/list.h"
+#include "sync/wire/read.h"
 #include "test/support/answered.h"
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
