@@ -5,6 +5,7 @@
 
 #include "platform/check.h"
 #include "platform/http/inflate.h"
+#include "platform/http/stream_reset.h"
 #include "platform/loop/clock.h"
 #include "platform/text.h"
 
@@ -95,6 +96,8 @@ Result<http::Response> ReadAnswer::finish(ReadAnswer answer) {
     }
     case Body::late:
       return fail(Errc::timeout, std::move(answer.problem));
+    case Body::broken:
+      return fail(Errc::corrupt, std::move(answer.problem));
     case Body::too_large:
     case Body::no_room:
       return fail(Errc::exhausted, std::move(answer.problem));
@@ -139,13 +142,24 @@ class AnswerReader::Reading {
     if (read && into_.body == ReadAnswer::Body::whole) co_return read;
     if (read && into_.body == ReadAnswer::Body::unfinished && !late && leave_rest()) co_return read;
     stream_->cancel();
-    if (!late) co_return read;
+    if (!late) co_return read ? read : judged(read.error());
     into_.body = ReadAnswer::Body::late;
     into_.problem = "deadline passed while the answer was read";
     co_return Status();
   }
 
  private:
+  // Tells a broken body from a broken connection.
+  Status judged(const Error& error) {
+    const bool broken_off = http::is_broken_off(error);
+    const bool damaged = into_.response.wire_bytes && error.code == Errc::corrupt;
+    if (!broken_off && !damaged) return fail(error);
+    const std::string_view what =
+        broken_off ? "the body was broken off: " : "the body is damaged: ";
+    refuse(ReadAnswer::Body::broken, std::string(what).append(error.what));
+    return {};
+  }
+
   asio::awaitable<Status> read_all() {
     std::string& body = into_.response.body;
     const std::string_view length = into_.response.headers.get("content-length");

@@ -72,6 +72,7 @@ struct ReadAnswer {
     too_large,   // above the limit for one answer: a retry would not help
     no_room,     // other answers use up `in_flight`: a later retry may succeed
     late,        // a limit of time has passed; the API server has answered, but not everything
+    broken,      // the API server has answered, but broke off the body, or it is no gzip
   };
   // Without a stream, unless it is unfinished; an incomplete body holds only the beginning.
   http::Response response;
@@ -83,7 +84,7 @@ struct ReadAnswer {
   ReceivedInAll received = {};  // for the limit of the rest
 
   // The response; if it is unfinished, with a stream of the whole body. Errors, with `problem`:
-  // timeout, if the body is late; exhausted, if it is above a limit.
+  // timeout, if the body is late; exhausted, if it is above a limit; corrupt, if it is broken.
   [[nodiscard]] static Result<http::Response> finish(ReadAnswer answer);
 };
 
@@ -91,8 +92,9 @@ class AnswerReader {
  public:
   explicit AnswerReader(const AnswerLimits& limits);
 
-  // Reads the stream of `response`, if it has one, into its body. An answer above a limit is not an
-  // error here: see ReadAnswer::Body. Errors: the stream's.
+  // Reads the stream of `response`, if it has one, into its body. An answer that is above a limit
+  // or broken is not an error here: see ReadAnswer::Body. Errors: the stream's, if its connection
+  // failed.
   asio::awaitable<Result<ReadAnswer>> read(http::Response response, ReadRules rules);
 
   // Bytes of all bodies that are being read now.

@@ -152,11 +152,11 @@ class Run {
     feed(reflect::WatchFailed{failure});
   }
 
-  void fail_list(const sync::watch::Failure& failure) {
+  void fail_list(const sync::watch::Failure& failure, bool was_too_much = false) {
     list_bytes_ = 0;
     list_items_ = 0;
     (void)sink_.try_reserve(0);
-    feed(reflect::ListFailed{failure});
+    feed(reflect::ListFailed{failure, was_too_much});
     if (reflector_.state() == State::waiting) sink_.list_failed(failure);
   }
 
@@ -177,7 +177,10 @@ class Run {
     if (list.continue_token.empty()) sink_.list_begins();
     auto response = co_await source_.send(std::move(request), false);
     if (!response) {
-      fail_list(sync::watch::failure_of(response.error()));
+      // It was above a limit, or it was broken off.
+      const Errc code = response.error().code;
+      const bool was_too_much = code == Errc::exhausted || code == Errc::corrupt;
+      fail_list(sync::watch::failure_of(response.error()), was_too_much);
     } else if (response->status != 200) {
       fail_list(failure_of(*response));
     } else {

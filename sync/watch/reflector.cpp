@@ -68,7 +68,8 @@ Reflector::Reflector(const ReflectorConfig& config, Random& random)
     : config_(config),
       random_(random),
       backoff_(config.backoff),
-      list_backoff_(config.list_backoff.value_or(config.backoff)) {
+      list_backoff_(config.list_backoff.value_or(config.backoff)),
+      page_size_(config.page_size) {
   CHECK(config.page_size >= 0);
   CHECK(config.watch_timeout_min > Duration::zero());
 }
@@ -105,8 +106,9 @@ void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
   if (!page.continue_token.empty()) {
     if (asked_version_ == "0") server_pages_ = true;
     continued_ = true;
-    return send({}, config_.page_size, std::move(page.continue_token), actions);
+    return send({}, page_size_, std::move(page.continue_token), actions);
   }
+  page_size_ = std::min(page_size_ * 2, config_.page_size);
   seen_ = std::exchange(list_version_, {});
   seen_is_gone_ = false;
   if (config_.by_page) {
@@ -131,11 +133,12 @@ void Reflector::keep(std::vector<std::string>&& items, Actions& actions) {
 void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
   CHECK(state_ == State::listing);
   const bool gone = failed.failure.code == Errc::gone;
+  if (failed.was_too_much && page_size_ > 1) page_size_ = std::max<std::int64_t>(page_size_ / 4, 1);
   // The pages so far belong to a snapshot that the server has discarded. Get the whole list in one
-  // request, unless that may be more than the owner can hold.
+  // request, unless that may be more than the owner can hold or receive.
   if (gone && continued_) {
     // A server that sends that in pages, too, would be asked again and again.
-    const bool again = config_.by_page || asked_all_;
+    const bool again = config_.by_page || asked_all_ || needs_small_pages();
     return again ? wait_after(now, failed.failure, actions) : list_all(actions);
   }
   if ((gone || failed.failure.version_too_large) && !asked_version_.empty()) {
@@ -196,10 +199,12 @@ void Reflector::list(Actions& actions) {
   drop_pages();
   asked_all_ = false;
   asked_version_ = seen_is_gone_ ? "" : seen_.empty() ? config_.first_list_version : seen_;
-  // A server does not answer lists with a limit from its watch cache, except for version "0".
-  const bool paged =
-      config_.by_page || server_pages_ || asked_version_.empty() || asked_version_ == "0";
-  send(asked_version_, paged ? config_.page_size : 0, {}, actions);
+  // A server does not answer lists with a limit from its watch cache, except for version "0". Then
+  // it ignores the limit.
+  if (needs_small_pages() && asked_version_ == "0") asked_version_.clear();
+  const bool paged = config_.by_page || server_pages_ || needs_small_pages() ||
+                     asked_version_.empty() || asked_version_ == "0";
+  send(asked_version_, paged ? page_size_ : 0, {}, actions);
 }
 
 void Reflector::list_all(Actions& actions) {

@@ -32,7 +32,8 @@ namespace holdfast::sync::watch {
 
 struct ReflectorConfig {
   std::string first_list_version = "0";  // "0": any state; "": the newest
-  // In objects; for lists that the server does not answer from its watch cache.
+  // In objects; for lists that the server does not answer from its watch cache. A quarter of it
+  // after each page that could not be received, and doubled up to it with each complete list.
   std::int64_t page_size = 500;
   // Each watch asks for 1 to 2 times this.
   Duration watch_timeout_min = std::chrono::minutes(5);
@@ -93,6 +94,7 @@ struct PageReceived {
 };
 struct ListFailed {
   Failure failure;
+  bool was_too_much = false;  // a smaller page may be received
 };
 struct WatchOpened {};
 struct EventReceived {
@@ -191,6 +193,8 @@ class Reflector {
   void on(MonoTime now, const reflect::WatchFailed& failed, Actions& actions);
   void on(MonoTime now, const reflect::TimePassed& passed, Actions& actions);
 
+  // A page could not be received lately.
+  [[nodiscard]] bool needs_small_pages() const { return page_size_ < config_.page_size; }
   // Adds a page to the list under way, or passes it on with by_page.
   void keep(std::vector<std::string>&& items, Actions& actions);
   void list(Actions& actions);
@@ -212,6 +216,7 @@ class Reflector {
   Random& random_;
   pacing::Backoff backoff_;
   pacing::Backoff list_backoff_;
+  std::int64_t page_size_;
   State state_ = State::idle;
   MonoTime deadline_ = MonoTime::max();
   bool list_next_ = true;      // whether a list or a watch follows the pause

@@ -27,8 +27,11 @@ http::Response not_reached(const Uplink& uplink, const Error& error) {
   }
   if (error.code == Errc::timeout) return to_response(sync::wire::status::timeout(error.what, 0));
   if (soon) {
+    const bool answered = error.code == Errc::corrupt;
+    const std::string_view what =
+        answered ? "the cloud's answer cannot be used: " : "the cloud was not reached: ";
     return to_response(
-        sync::wire::status::service_unavailable("the cloud was not reached: " + error.what));
+        sync::wire::status::service_unavailable(std::string(what).append(error.what)));
   }
   return unavailable(uplink, error.what);
 }

@@ -116,11 +116,11 @@ asio::awaitable<Result<ReadAnswer>> Uplink::read(const SentRequest& sent,
   // Passed on in chunks, a body without a marked end would look whole wherever it was cut off.
   if (success && !outcome->ends_with_connection) rules.pass_on = pass_on(sent.delivery);
   auto answer = co_await answers_.read(*std::move(outcome), std::move(rules));
-  // A body that takes long says nothing about the link; a probe shows whether that is down.
-  if (answer && answer->body == ReadAnswer::Body::late) {
-    if (sent.heartbeat) co_return fail(Errc::timeout, std::move(answer->problem));
-    probe_now();
-  }
+  // A body that takes long or is broken says nothing about the link; a probe shows whether that is
+  // down.
+  const bool late = answer && answer->body == ReadAnswer::Body::late;
+  if (late && sent.heartbeat) co_return fail(Errc::timeout, std::move(answer->problem));
+  if (late || (answer && answer->body == ReadAnswer::Body::broken)) probe_now();
   co_return answer;
 }
 

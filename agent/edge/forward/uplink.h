@@ -73,7 +73,7 @@ class Uplink {
   // server, because the server itself waits for somebody else. Errors: the transport's (the cloud
   // was not reached); denied, for a caller with a certificate and no token, who gets none of our
   // credentials; exhausted, if the byte budget stays spent for longer than `limit` or other answers
-  // use all memory.
+  // use all memory; corrupt, if the body was broken off or is damaged.
   asio::awaitable<Result<http::Response>> forward(http::Request request, Delivery delivery,
                                                   Duration limit, bool timeout_is_evidence = true);
   // Sends a request of the agent's own. `limit` is for each try and starts when the byte budget

@@ -6,6 +6,7 @@
 #include "platform/http/h2/fields.h"
 #include "platform/http/h2/receive_window.h"
 #include "platform/http/h2/transport_tasks.h"
+#include "platform/http/stream_reset.h"
 #include "platform/loop/timer.h"
 
 namespace holdfast::http::h2 {
@@ -114,9 +115,8 @@ void Session::Core::on_data(StreamId id, std::string_view bytes) {
   stream.size.add(transport.clock().mono(), bytes.size());
   stream.body += bytes;
   if (stream.is_streaming()) return stream.changed.notify_all();
-  if (stream.body.size() > settings.reader.body_bytes) {
+  if (stream.body.size() > settings.reader.body_bytes)
     return refuse(stream, {Errc::exhausted, "answer: its body is over the limit"});
-  }
   transport.engine().consume(id, bytes.size());
 }
 
@@ -135,9 +135,9 @@ void Session::Core::on_closed(StreamId id, Code code) {
   const std::shared_ptr<Stream> stream = at->second;
   stream->closed = true;
   if (code == Code::refused_stream) stream->failure = RequestFailure::unprocessed;
-  const bool unanswered = stream->head.status == 0;
-  if (code == Code::http_1_1_required && unanswered) stream->failure = RequestFailure::wants_http1;
-  stream->fail_with({Errc::unavailable, "the server ended the stream: " + to_string(code)});
+  const bool answered = stream->head.status != 0;
+  if (code == Code::http_1_1_required && !answered) stream->failure = RequestFailure::wants_http1;
+  stream->fail_with(reset_by_server(code, answered));
   forget(*stream);
 }
 
@@ -381,13 +381,13 @@ asio::awaitable<Result<Response>> Session::ask(std::shared_ptr<Session> self,
   failure = RequestFailure::final;
   Asking stream(*self->core_, *std::move(begun));
   while (!stream->ready()) {
-    const bool changed = co_await stream->changed.wait_until(deadline);
-    if (changed || stream->ready()) continue;
+    if (co_await stream->changed.wait_until(deadline) || stream->ready()) continue;
     self->core_->suspect(*stream);
     co_return fail(Errc::timeout, "answer: deadline passed");
   }
   failure = stream->failure;
-  if (stream->error) co_return fail(*stream->error);
+  // A body that breaks off at once is like one that breaks off later.
+  if (stream->error && !stream->is_streaming()) co_return fail(*stream->error);
   Response response = std::move(stream->head);  // The status is copied: is_streaming() needs it.
   if (stream->is_streaming()) {
     response.stream = std::make_shared<Body>(self, stream.release());

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/edge/cache/scope_reflectors.h"
+#include "platform/http/stream_reset.h"
 #include "platform/loop/clock.h"
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
@@ -208,6 +209,59 @@ TEST(AnswerReader, EveryPieceCountsWhateverBecomesOfTheAnswer) {
   bench.time.run(11s);
   EXPECT_EQ(late, "timeout");
   EXPECT_EQ(bench.counted, 1500u);
+}
+
+// Returns a piece, and then fails.
+class FailingSource final : public http::BodyStream {
+ public:
+  explicit FailingSource(Error error) : error_(std::move(error)) {}
+  asio::awaitable<Result<std::string>> next() override {
+    if (std::exchange(begun_, true)) co_return fail(error_);
+    co_return std::string("begin");
+  }
+  void cancel() override {}
+
+ private:
+  Error error_;
+  bool begun_ = false;
+};
+
+// Only a connection that failed is an error, which counts against the link.
+TEST(AnswerReader, TellsABrokenBodyFromABrokenConnection) {
+  const struct {
+    const char* what;
+    Error error;
+    bool compressed;
+    std::string problem;  // "": the error itself
+  } rows[] = {
+      {"reset by the server", http::reset_by_server(http::h2::Code::internal_error, true), false,
+       "the body was broken off: the server ended the stream: INTERNAL_ERROR"},
+      {"reset before its head", http::reset_by_server(http::h2::Code::cancel, false), false, ""},
+      {"closed connection", {Errc::unavailable, "the peer closed the connection"}, true, ""},
+      {"no gzip", {Errc::corrupt, "gzip: no"}, true, "the body is damaged: gzip: no"},
+      {"no HTTP", {Errc::corrupt, "chunk size"}, false, ""},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    test::VirtualTime time;
+    AnswerReader reader{AnswerLimits{}};
+    const auto read = [&reader, &row, &time]() -> asio::awaitable<void> {
+      http::Response response;
+      response.stream = std::make_shared<FailingSource>(row.error);
+      if (row.compressed) response.wire_bytes = std::make_shared<std::size_t>(0);
+      ReadRules rules{.deadline = time.clock().mono() + 10s};
+      auto answer = co_await reader.read(std::move(response), std::move(rules));
+      if (row.problem.empty()) {
+        EXPECT_EQ(answer.error(), row.error);
+        co_return;
+      }
+      EXPECT_EQ(answer.value().body, ReadAnswer::Body::broken);
+      const auto finished = ReadAnswer::finish(*std::move(answer));
+      EXPECT_EQ(finished.error(), (Error{Errc::corrupt, row.problem}));
+    };
+    time.complete(read());
+    EXPECT_EQ(reader.in_flight(), 0u);
+  }
 }
 
 TEST(AnswerReader, LimitsLeaveTheNodeOneAnswer) {

@@ -5,6 +5,8 @@
 namespace holdfast::sync::watch::scripts {
 namespace {
 
+const ListFailed too_much{failure_of(Error{Errc::corrupt, "the answer was broken off"}), true};
+
 const std::vector<Script> lists = {
     {"one page, then a watch from there",
      {
@@ -97,6 +99,47 @@ const std::vector<Script> lists = {
          {10s, TimePassed{}, {"list rv=0 limit=500 continue="}},
      },
      {.list_bytes = 10}},
+    {"pages that cannot be received: smaller ones, and larger ones again with each complete list",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, too_much, {"wait until 1.536802008s"}},
+         {10s, TimePassed{}, {"list rv= limit=125 continue="}},
+         {11s, too_much, {"wait until 11.868150268s"}},
+         {20s, TimePassed{}, {"list rv= limit=31 continue="}},
+         {21s, page({"a"}, "10", "t"), {"list rv= limit=31 continue=t"}},
+         {22s, page({"b"}, "10"), {"replace rv=10: a b", "watch rv=10 for 591"}},
+         {30s, watch_failed(expired), {"wait until 32.460223751s"}},
+         {40s, TimePassed{}, {"list rv=10 or newer limit=62 continue="}},
+         {41s, page({"a"}, "20"), {"replace rv=20: a", "watch rv=20 for 433"}},
+         {50s, watch_failed(expired), {"wait until 50.665636673s"}},
+         {60s, TimePassed{}, {"list rv=20 or newer limit=124 continue="}},
+     }},
+    {"not everything at once where that cannot be received",
+     {
+         {0s, Started{"10"}, {"watch rv=10 for 469"}},
+         {1s, watch_failed(expired), {"wait until 1.269872027s"}},
+         {5s, TimePassed{}, {"list rv=10 limit=0 continue="}},
+         {6s, too_much, {"wait until 6.687991041s"}},
+         {10s, TimePassed{}, {"list rv=10 or newer limit=125 continue="}},
+         {11s, page({"a"}, "20", "t"), {"list rv= limit=125 continue=t"}},
+         {12s, list_failed(expired), {"wait until 14.460223751s"}},
+         {20s, TimePassed{}, {"list rv=10 or newer limit=125 continue="}},
+         {21s, page({"a"}, "20"), {"replace rv=20: a", "watch rv=20 for 433"}},
+         {30s, watch_failed(expired), {"wait until 30.665636673s"}},
+         {40s, TimePassed{}, {"list rv=20 or newer limit=250 continue="}},
+         {41s, page({"a"}, "30"), {"replace rv=30: a", "watch rv=30 for 563"}},
+         {50s, watch_failed(expired), {"wait until 1m2.114241284s"}},
+         {70s, TimePassed{}, {"list rv=30 limit=0 continue="}},
+     }},
+    {"one object is the smallest page",
+     {
+         {0s, Started{}, {"list rv= limit=2 continue="}},
+         {1s, too_much, {"wait until 1.536802008s"}},
+         {10s, TimePassed{}, {"list rv= limit=1 continue="}},
+         {11s, too_much, {"wait until 11.868150268s"}},
+         {20s, TimePassed{}, {"list rv= limit=1 continue="}},
+     },
+     {.first_list_version = "", .page_size = 2}},
     {"by page: each page at once, and never everything in one answer",
      {
          {0s, Started{}, {"list rv= limit=2 continue="}},
