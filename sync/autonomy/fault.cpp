@@ -52,12 +52,11 @@ bool is_page(Expected expected, std::string_view content_type, std::string_view 
 }
 
 // Whether a 2xx answer to a request for a document contains one. kube-apiserver sends the index of
-// /openapi/v3 as text/plain, so the body is checked, too.
+// /openapi/v3 as text/plain, so the body is checked, too. An answer to a HEAD has none.
 bool is_document(std::string_view content_type, std::string_view body) {
   if (content_type.starts_with("application/")) return true;
-  if (content_type.empty() && body.empty()) return true;
   const bool may_be = content_type.empty() || content_type.starts_with("text/plain");
-  return may_be && looks_like_document(body);
+  return may_be && (body.empty() || looks_like_document(body));
 }
 
 // kube-apiserver's own 502 to 504 are never HTML, and those of a proxied service have an Audit-Id.
@@ -113,6 +112,10 @@ LinkFault fault_of(const Error& error) {
   if (broke) return LinkFault::reset;
   // Without a cause, the peer closed the connection in the middle of a message.
   return error.code == Errc::unavailable && !cause ? LinkFault::reset : LinkFault::other;
+}
+
+bool is_for_document(std::string_view target) {
+  return expected_of(target.substr(0, target.find('?'))) == Expected::document;
 }
 
 std::optional<std::string> why_not_api_answer(std::string_view target, const AnswerHead& head,

@@ -50,4 +50,9 @@ struct AnswerHead {
                                                             const AnswerHead& head,
                                                             std::string_view body);
 
+// Whether a request for `target` asks for an object, a list or a description of the API, which no
+// API server answers with a web page. It may do that below other paths, such as /logs/, and passes
+// on pages of services.
+[[nodiscard]] bool is_for_document(std::string_view target);
+
 }  // namespace holdfast::sync::autonomy

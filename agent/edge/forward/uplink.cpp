@@ -8,7 +8,6 @@
 #include "agent/edge/route/answer.h"
 #include "platform/http/inflate.h"
 #include "platform/log.h"
-#include "platform/net/network_changes.h"
 #include "sync/wire/protobuf/status.h"
 #include "sync/wire/status.h"
 
@@ -26,12 +25,6 @@ sync::autonomy::Evidence evidence_of(const Result<http::Response>& outcome) {
 
 sync::autonomy::UplinkClass class_of(http::Method method, std::string_view target, bool own) {
   return sync::autonomy::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
-}
-
-// Estimates the size of the request with the headers that ApiClient adds.
-std::size_t size_of(const ApiRequest& request) {
-  constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
-  return usual + request.target.size() + request.authorization.size() + request.body.size();
 }
 
 std::optional<PassOn> pass_on(Delivery delivery) {
@@ -220,29 +213,6 @@ asio::awaitable<Result<std::string>> Uplink::heartbeat(ApiRequest request) {
       co_await send_within(measured, std::move(request), false, TimeoutMeaning::of_link));
 }
 
-asio::awaitable<void> Uplink::probe_servers(std::string target) {
-  for (;;) {
-    const auto due = servers_.take_probe(clock_.mono());
-    if (!due) {
-      (void)co_await servers_changed_.wait_until(servers_.probe_due());
-      continue;
-    }
-    const SentRequest sent{.began = clock_.mono(),
-                           .server = *due,
-                           .own_credentials = true,
-                           .target = target,
-                           .traffic = sync::autonomy::UplinkClass::heartbeat,
-                           .limit = path(*due).limit(),
-                           .heartbeat = true,
-                           .received_before = bytes_->received_from(*due)};
-    ApiRequest probe{.target = target};
-    bytes_->sent(sent.traffic, size_of(probe));
-    auto outcome = co_await client_.send(std::move(probe), false, sent.began + sent.limit, due);
-    if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
-    (void)record_outcome(sent, std::move(outcome));
-  }
-}
-
 Result<ReadAnswer> Uplink::record_read(const SentRequest& sent, Result<ReadAnswer> outcome) {
   if (!outcome) return fail(record_outcome(sent, fail(outcome.error())).error());
   auto response = record_outcome(sent, std::move(outcome->response));
@@ -253,9 +223,15 @@ Result<ReadAnswer> Uplink::record_read(const SentRequest& sent, Result<ReadAnswe
 
 Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
                                               Result<http::Response> outcome) {
-  if (outcome) bytes_->expect(sent.traffic, agent::size_of(*outcome));
+  const bool answered = outcome.has_value();
+  if (answered) bytes_->expect(sent.traffic, agent::size_of(*outcome));
   outcome = check_origin(client_.access(), sent.target, std::move(outcome));
   measure(sent, outcome);
+  // Some API servers do answer so on some paths, which any client may choose.
+  if (answered && !outcome && !sync::autonomy::is_for_document(sent.target)) {
+    probe_now();
+    return outcome;
+  }
   if (!outcome) {
     // No evidence about the cloud: the request was cancelled or reached an own limit.
     const Errc code = outcome.error().code;
@@ -340,29 +316,6 @@ bool Uplink::may_succeed_elsewhere(const Error& error) const {
   const bool servers_fault =
       error.code == Errc::unavailable || error.code == Errc::timeout || error.code == Errc::corrupt;
   return servers_fault && servers_.size() > 1 && servers_.any_in_rotation();
-}
-
-void Uplink::probe_now() {
-  link_.probe_now(clock_.mono());
-  changed_.notify_all();
-}
-
-asio::awaitable<void> Uplink::follow_network() {
-  const auto changes = net::NetworkChanges::open(co_await asio::this_coro::executor);
-  if (!changes) {
-    log_info("changes of this machine's network are not seen", {{"error", changes.error()}});
-    co_return;
-  }
-  for (;;) {
-    const Status changed = co_await (*changes)->next();
-    if (!changed) {
-      log_info("changes of this machine's network are no longer seen",
-               {{"error", changed.error()}});
-      co_return;
-    }
-    link_.network_changed(clock_.mono());
-    changed_.notify_all();
-  }
 }
 
 void Uplink::rejoined() {

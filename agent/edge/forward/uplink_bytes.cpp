@@ -25,6 +25,11 @@ class WaitCount {
 
 }  // namespace
 
+std::size_t size_of(const ApiRequest& request) {
+  constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
+  return usual + request.target.size() + request.authorization.size() + request.body.size();
+}
+
 std::size_t size_of(const http::Request& request) {
   constexpr std::size_t line = 16;  // method, version, line end
   return line + request.target.size() + size_of_headers(request.headers) + request.body.size();

@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 
+#include "agent/client/api_client.h"
 #include "platform/http/message.h"
 #include "platform/loop/event.h"
 #include "platform/result.h"
@@ -82,6 +83,8 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   MonoTime last_delayed_at_ = MonoTime::min();
 };
 
+// Estimates the size of the request with the headers that ApiClient adds.
+[[nodiscard]] std::size_t size_of(const ApiRequest& request);
 // The bytes of a request or answer, without its stream.
 [[nodiscard]] std::size_t size_of(const http::Request& request);
 [[nodiscard]] std::size_t size_of(const http::Response& response);

@@ -81,6 +81,7 @@ TEST(LinkFault, ACaptivePortalIsToldFromAnApiServer) {
       {proxy, {.content_type = "text/html", .audited = true}, "<html>", nullptr},
       {proxy, {.status = 302, .location = "https://a/", .audited = true}, "", nullptr},
       {"/openapi/v3", {.content_type = "text/plain; charset=utf-8"}, R"({"paths":{}})", nullptr},
+      {"/openapi/v2", {.content_type = "text/plain; charset=utf-8"}, "", nullptr},
       {"/debug/pprof/", {.content_type = "text/html", .audited = true}, "<html>", nullptr},
       {pods, {.content_type = "text/plain", .audited = true}, "", nullptr},
       {pods, {.content_type = "text/plain", .verified = true}, "", nullptr},
@@ -124,6 +125,19 @@ TEST(LinkFault, ACaptivePortalIsToldFromAnApiServer) {
     const auto why = why_not_api_answer(c.target, c.head, c.body);
     EXPECT_EQ(why.value_or("an API server's"), c.why == nullptr ? "an API server's" : c.why)
         << c.target << " " << c.head.status << " " << c.head.content_type << " " << c.body;
+  }
+}
+
+TEST(LinkFault, APageIsEvidenceWhereADocumentIsExpected) {
+  for (const char* target :
+       {"/api/v1/nodes/a", "/api/v1/pods?watch=true", "/apis/apps/v1", "/version", "/openapi/v2",
+        "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/a?x=/logs/"}) {
+    EXPECT_TRUE(is_for_document(target)) << target;
+  }
+  for (const char* target : {"/", "/logs/", "/healthz", "/metrics", "/debug/pprof/", "/apisix",
+                             "/logs/?x=/api/v1", "/api/v1/namespaces/a/services/web/proxy/",
+                             "/api/v1/nodes/a/proxy/logs/", "/api/v1/namespaces/a/pods/p/log"}) {
+    EXPECT_FALSE(is_for_document(target)) << target;
   }
 }
 

@@ -109,6 +109,30 @@ TEST(LinkFaults, BringTheLinkDownWithinTwoDeadlinesAndTheCacheAnswers) {
   }
 }
 
+// kube-apiserver shows its log folder as a page, and pages of services. A server whose certificate
+// is not verified, and which sends no Audit-Id, cannot be told from a portal then; but any local
+// client may ask for such a page.
+TEST(LinkFaults, AreNotWhatALocalClientAsksFor) {
+  UplinkFixture fixture;
+  prepare(fixture);
+  fixture.servers[0]->special = [](const http::Request& request) -> std::optional<http::Response> {
+    const bool page = request.path() == "/logs/" || request.path().ends_with("/proxy/");
+    if (page) return answer(200, "text/html", "<pre><a href=\"a\">a</a></pre>");
+    if (request.method != http::Method::head) return std::nullopt;
+    return answer(200, "text/plain; charset=utf-8", "");
+  };
+  const MonoTime since = fixture.edge->uplink().link().since();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(fixture.ask("/logs/", "curl").status, 503);
+    EXPECT_EQ(fixture.ask("/api/v1/namespaces/a/services/web/proxy/", "curl").status, 503);
+    http::Request head{.method = http::Method::head, .target = "/openapi/v2"};
+    EXPECT_EQ(fixture.ask(std::move(head)).status, 200);
+    EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+  }
+  fixture.time.run(1min);
+  EXPECT_EQ(fixture.edge->uplink().link().since(), since) << fixture.reason();
+}
+
 TEST(LinkFaults, AnAgentThatNeverGotThroughSaysWhy) {
   const auto server = authority().sign({.common_name = "server", .names = {"IP:127.0.0.1"}});
   const auto other = authority().sign({.common_name = "server", .names = {"IP:127.0.0.9"}});

@@ -1,0 +1,53 @@
+#include "agent/edge/forward/uplink.h"
+#include "platform/log.h"
+#include "platform/net/network_changes.h"
+
+namespace holdfast::agent {
+
+asio::awaitable<void> Uplink::probe_servers(std::string target) {
+  for (;;) {
+    const auto due = servers_.take_probe(clock_.mono());
+    if (!due) {
+      (void)co_await servers_changed_.wait_until(servers_.probe_due());
+      continue;
+    }
+    const SentRequest sent{.began = clock_.mono(),
+                           .server = *due,
+                           .own_credentials = true,
+                           .target = target,
+                           .traffic = sync::autonomy::UplinkClass::heartbeat,
+                           .limit = path(*due).limit(),
+                           .heartbeat = true,
+                           .received_before = bytes_->received_from(*due)};
+    ApiRequest probe{.target = target};
+    bytes_->sent(sent.traffic, size_of(probe));
+    auto outcome = co_await client_.send(std::move(probe), false, sent.began + sent.limit, due);
+    if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
+    (void)record_outcome(sent, std::move(outcome));
+  }
+}
+
+void Uplink::probe_now() {
+  link_.probe_now(clock_.mono());
+  changed_.notify_all();
+}
+
+asio::awaitable<void> Uplink::follow_network() {
+  const auto changes = net::NetworkChanges::open(co_await asio::this_coro::executor);
+  if (!changes) {
+    log_info("changes of this machine's network are not seen", {{"error", changes.error()}});
+    co_return;
+  }
+  for (;;) {
+    const Status changed = co_await (*changes)->next();
+    if (!changed) {
+      log_info("changes of this machine's network are no longer seen",
+               {{"error", changed.error()}});
+      co_return;
+    }
+    link_.network_changed(clock_.mono());
+    changed_.notify_all();
+  }
+}
+
+}  // namespace holdfast::agent
