@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <zlib.h>
 
 #include <array>
 #include <cstdlib>
@@ -128,6 +129,30 @@ void HostileServer::pass_on(const std::string& request, const Socket& back) cons
     const std::string bytes = lab.receive();
     if (bytes.empty() || back.send(bytes) != bytes.size()) return;
   }
+}
+
+std::string packed_list(std::string_view head, std::size_t spaces) {
+  z_stream stream = {};
+  (void)deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string out;
+  const auto add = [&stream, &out](std::string plain, int flush) {
+    std::string room(64UL << 10, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(plain.data());
+    stream.avail_in = static_cast<uInt>(plain.size());
+    do {
+      stream.next_out = reinterpret_cast<Bytef*>(room.data());
+      stream.avail_out = static_cast<uInt>(room.size());
+      (void)deflate(&stream, flush);
+      out.append(room, 0, room.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+  };
+  add(std::string(head), Z_NO_FLUSH);
+  for (std::size_t done = 0; done < spaces; done += 1UL << 20) {
+    add(std::string(1UL << 20, ' '), Z_NO_FLUSH);
+  }
+  add("]}", Z_FINISH);
+  (void)deflateEnd(&stream);
+  return out;
 }
 
 }  // namespace holdfast::attack

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -67,5 +68,9 @@ class HostileServer {
 // A complete response with a Content-Length.
 [[nodiscard]] std::string answer_text(int status, const std::string& body,
                                       const std::string& more_headers = {});
+
+// A list compressed with gzip, to a thousandth: `head` (up to the beginning of its items), so many
+// spaces and the end.
+[[nodiscard]] std::string packed_list(std::string_view head, std::size_t spaces);
 
 }  // namespace holdfast::attack

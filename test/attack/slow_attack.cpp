@@ -30,19 +30,21 @@ class SlowReaders : public AttackThroughServer {
  protected:
   // Answers each list of the path with 30 MiB, and counts them.
   void serve_large(const std::string& path, const std::string& kind) {
-    hostile->play(
-        [this, path, list = answer_text(200, list_of_30_mebibytes(kind), "Audit-Id: 1\r\n")](
-            const std::string& head, const Socket& to) {
-          const std::string line = request_line(head);
-          if (line.find(path) == std::string::npos) return Then::pass_on;
-          if (line.find("watch=") != std::string::npos) {
-            (void)to.send(answer_text(500, "{}"));
-            return Then::close;
-          }
-          ++asked;
-          (void)to.send(list, 20s);
-          return Then::close;
-        });
+    serve(path, answer_text(200, list_of_30_mebibytes(kind), "Audit-Id: 1\r\n"));
+  }
+
+  void serve(const std::string& path, const std::string& answer) {
+    hostile->play([this, path, answer](const std::string& head, const Socket& to) {
+      const std::string line = request_line(head);
+      if (line.find(path) == std::string::npos) return Then::pass_on;
+      if (line.find("watch=") != std::string::npos) {
+        (void)to.send(answer_text(500, "{}"));
+        return Then::close;
+      }
+      ++asked;
+      (void)to.send(answer, 20s);
+      return Then::close;
+    });
   }
 
   // Sends the request on many connections as the user nobody, who may read everything in the
@@ -84,6 +86,21 @@ TEST_F(SlowReaders, OfListsThatArePassedOnLeaveRootServed) {
   const auto attacker =
       hold({.target = "/api/v1/namespaces/large/configmaps", .user_agent = "kubectl/v1.32"});
   expect_all_is_well("lists that are passed on");
+}
+
+// Each of them has half a mebibyte on the wire, and half a gibibyte once it is decompressed.
+TEST_F(SlowReaders, OfListsThatExpandLeaveRootServed) {
+  const std::string head =
+      R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[)";
+  serve("/namespaces/large/configmaps",
+        answer_text(200, packed_list(head, 512UL << 20),
+                    "Audit-Id: 1\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"));
+  for (const char* accepted : {"Accept-Encoding: gzip", "Accept-Encoding: identity"}) {
+    const auto attacker = hold({.target = "/api/v1/namespaces/large/configmaps",
+                                .user_agent = "kubectl/v1.32",
+                                .headers = {accepted}});
+    expect_all_is_well(accepted);
+  }
 }
 
 // Each request costs several lists, because smaller pages are tried.
