@@ -139,6 +139,8 @@ void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
   if (gone && continued_) {
     // A server that sends that in pages, too, would be asked again and again.
     const bool again = config_.by_page || asked_all_ || needs_small_pages();
+    // Small pages took so long that the snapshot was discarded meanwhile.
+    page_size_ = std::min(page_size_ * 2, config_.page_size);
     return again ? wait_after(now, failed.failure, actions) : list_all(actions);
   }
   if ((gone || failed.failure.version_too_large) && !asked_version_.empty()) {

@@ -33,7 +33,8 @@ namespace holdfast::sync::watch {
 struct ReflectorConfig {
   std::string first_list_version = "0";  // "0": any state; "": the newest
   // In objects; for lists that the server does not answer from its watch cache. A quarter of it
-  // after each page that could not be received, and doubled up to it with each complete list.
+  // after each page that could not be received, and doubled up to it with each complete list, and
+  // with each one that took so long that the server has discarded its snapshot.
   std::int64_t page_size = 500;
   // Each watch asks for 1 to 2 times this.
   Duration watch_timeout_min = std::chrono::minutes(5);
