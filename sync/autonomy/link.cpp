@@ -83,7 +83,9 @@ void Link::record_failed_probe(MonoTime now, MonoTime began, std::string_view re
 }
 
 void Link::probe_now(MonoTime now) {
-  if (state_ == LinkState::connected) probe_due_ = std::min(probe_due_, now);
+  if (state_ != LinkState::connected) return;
+  const MonoTime soonest = std::max(probed_at_ + config_.probe_deadline, no_probe_before_);
+  probe_due_ = std::min(probe_due_, std::max(now, soonest));
 }
 
 void Link::network_changed(MonoTime now) {
@@ -109,6 +111,7 @@ void Link::rejoin_failed(MonoTime now, std::string_view reason) {
 void Link::probing(MonoTime now) {
   switch (state_) {
     case LinkState::connected:
+      probed_at_ = now;
       probe_due_ = std::max(now + config_.probe_interval, no_probe_before_);
       break;
     case LinkState::suspect:

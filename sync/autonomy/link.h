@@ -63,8 +63,10 @@ class Link {
   bool record(MonoTime now, MonoTime began, Evidence evidence, std::string_view reason,
               Duration retry_after = {});
 
-  // Makes a probe due at once if the link is connected. Call this after a failure that says nothing
-  // about the link as a whole.
+  // Makes a probe due soon if the link is connected: at once, but one probe_deadline after the
+  // probe before, which tells as much until then, and not before a pause that the server asked for.
+  // Call this after a failure that says nothing about the link as a whole; any local client may
+  // cause one with each of its requests.
   void probe_now(MonoTime now);
 
   // Call this when the machine's own network has become better: while offline the backoff starts
@@ -115,6 +117,7 @@ class Link {
   std::optional<MonoTime> overloaded_since_;
   // No probe before this time, as Retry-After of an overloaded server asked.
   MonoTime no_probe_before_ = MonoTime::min();
+  MonoTime probed_at_ = MonoTime::min();  // when the last probe of a connected link began
   std::string reason_ = "not tried yet";
 };
 

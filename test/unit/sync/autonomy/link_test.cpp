@@ -219,6 +219,25 @@ TEST(Link, DoubtAsksAtOnce) {
   EXPECT_EQ(bench.link.probe_due(), due) << "offline it has its back-off";
 }
 
+// A client that causes doubt with each of its requests costs no more than a probe each second.
+TEST(Link, DoubtAsksOnceInAProbesTime) {
+  Bench bench;
+  bench.connect();
+  int probes = 0;
+  for (int request = 0; request < 1000; ++request) {
+    bench.now += 10ms;
+    bench.link.probe_now(bench.now);
+    if (bench.link.probe_due() > bench.now) continue;
+    bench.link.probing(bench.now);
+    (void)bench.record(Evidence::answered);
+    ++probes;
+  }
+  EXPECT_EQ(probes, 10);
+  (void)bench.link.record(bench.now, bench.now, Evidence::overloaded, "busy", 5s);
+  bench.link.probe_now(bench.now);
+  EXPECT_EQ(bench.link.probe_due(), bench.now + 5s);
+}
+
 TEST(Link, AWriteAcceptedHereMakesTheWayBackARejoin) {
   Bench bench;
   bench.connect();
