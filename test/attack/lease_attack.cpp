@@ -1,6 +1,9 @@
-// Requests with invented credentials must not count as signs of a running kubelet.
+// Requests with invented credentials must not count as signs of a running kubelet, and no client
+// may have the lease written as often as it likes.
 
 #include <poll.h>
+
+#include <atomic>
 
 #include "test/attack/attack_fixture.h"
 
@@ -74,6 +77,47 @@ TEST_F(Lease, TheNodesOwnKubeletCounts) {
   ASSERT_TRUE(becomes_inactive());
   EXPECT_TRUE(ask(edge_port, signs_of_life("")[0]).served());
   EXPECT_NE(metrics().find("\nholdfast_edge_kubelet_inactive 0"), std::string::npos);
+}
+
+constexpr auto probe_deadline = 500ms;  // as in quick_agent_flags()
+
+class Probes : public AttackThroughServer {};
+
+// A web page where a document could be says nothing about the link, so a probe asks, which writes
+// the lease.
+TEST_F(Probes, OfAClientThatCausesDoubtAllTheTimeAreLimited) {
+  std::atomic<int> pages = 0;
+  std::atomic<int> renewals = 0;
+  hostile->play([&pages, &renewals](const std::string& head, const Socket& to) {
+    if (head.starts_with("P") && head.find("/leases/edge-a") != std::string::npos) ++renewals;
+    if (!head.starts_with("GET /logs/")) return Then::pass_on;
+    ++pages;
+    const std::string page = "<html>logs</html>";
+    (void)to.send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " +
+                  std::to_string(page.size()) + "\r\n\r\n" + page);
+    return Then::keep;
+  });
+  AttackerProcess attacker({.uid = nobody}, [port = edge_port](const Say& say) {
+    for (bool said = false;;) {
+      const Answer answer = ask(port, {.target = "/logs/", .bearer = "bob-token", .limit = 2s});
+      if (!said) say(std::to_string(answer.status));
+      said = true;
+    }
+  });
+  EXPECT_EQ(attacker.line(), "503");
+  const auto began = std::chrono::steady_clock::now();
+  const auto probes_allowed = [began] {
+    return (std::chrono::steady_clock::now() - began) / probe_deadline + 2;
+  };
+  renewals = 0;
+  pages = 0;
+  EXPECT_TRUE(eventually(
+      60s,
+      [&pages, probes_allowed] { return probes_allowed() > 12 && pages > 10 * probes_allowed(); }))
+      << pages << " pages are too few for this attack";
+  EXPECT_LE(renewals, probes_allowed()) << "for " << pages << " pages";
+  EXPECT_TRUE(wait_for_link("connected", 1s));
+  expect_root_is_served();
 }
 
 }  // namespace
