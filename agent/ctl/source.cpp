@@ -11,7 +11,7 @@
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/identity/cache_seal.h"
 #include "agent/edge/offline/offline_store.h"
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "platform/fs/ownership.h"
 #include "platform/http/client.h"
 #include "sync/objects/secret_values.h"
@@ -78,8 +78,7 @@ class FileSource final : public Source {
     TRY(store::Database cache, open_file(dir / "cache.db", store::cache_schema()));
     made->cache_database_ = std::make_unique<store::Database>(std::move(cache));
     made->cache_ = std::make_unique<store::Cache>(*made->cache_database_, sealing);
-    made->answers_ =
-        std::make_unique<store::Answers>(*made->cache_database_, CacheLimits{}.answers, sealing);
+    made->answers_ = std::make_unique<StoredAnswers>(*made->cache_database_, clock, sealing);
     TRY(store::Database outbox, open_file(dir / "outbox.db", store::outbox_schema()));
     made->outbox_database_ = std::make_unique<store::Database>(std::move(outbox));
     TRY(made->offline_store_, OfflineStore::open(*made->outbox_database_, clock));
@@ -107,7 +106,7 @@ class FileSource final : public Source {
     std::map<store::ObjectName, std::string> found;
     for (const store::Scope& scope : scopes) {
       if (scope.key.resource != resource || !scope.complete) continue;
-      CO_TRY(const auto kind, find_kind(*answers_, scope.key));
+      CO_TRY(const auto kind, answers_->kind_of(scope.key));
       if (!kind) continue;
       CO_TRY(const std::vector<store::CachedObject> rows, cache_->list(scope.id));
       for (const store::CachedObject& row : rows) {
@@ -143,12 +142,13 @@ class FileSource final : public Source {
       if (!readable) return fail(readable.error());
     }
     constexpr std::size_t any = std::numeric_limits<std::size_t>::max() / 2;
-    CacheLimits limits{.scopes = any, .memory_bytes = any, .scope_bytes = any};
+    sync::watch::CacheLimits limits{.scopes = any, .memory_bytes = any, .scope_bytes = any};
     limits.disk_bytes = std::numeric_limits<std::int64_t>::max() / 2;
-    Scopes scopes(std::move(executor), *cache_database_, clock_, limits, sealing_with(seal_.get()));
+    Scopes scopes(std::move(executor), *cache_database_, *answers_, clock_, limits,
+                  sealing_with(seal_.get()));
     if (auto restored = scopes.restore(); !restored) return fail(restored.error());
     const WallTime now = clock_.wall();
-    return sync::wire::serialize(readiness_json(check_node_readiness(scopes, now), now));
+    return sync::wire::serialize(readiness_json(check_node_readiness(scopes, *answers_, now), now));
   }
 
   FileSource(fs::FileLock lock, const Clock& clock) : lock_(std::move(lock)), clock_(clock) {}
@@ -159,7 +159,7 @@ class FileSource final : public Source {
   std::unique_ptr<store::Database> cache_database_;
   std::unique_ptr<store::Database> outbox_database_;
   std::unique_ptr<store::Cache> cache_;
-  std::unique_ptr<store::Answers> answers_;
+  std::unique_ptr<StoredAnswers> answers_;
   std::unique_ptr<OfflineStore> offline_store_;
 };
 

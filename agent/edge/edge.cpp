@@ -3,6 +3,7 @@
 #include "agent/edge/admin/endpoints.h"
 #include "agent/edge/door/identify.h"
 #include "agent/edge/identity/cache_seal.h"
+#include "agent/edge/room_settings.h"
 #include "agent/edge/route/answer.h"
 #include "platform/fs/ownership.h"
 #include "platform/log.h"
@@ -61,8 +62,10 @@ Status Edge::open_cache() {
     TRY(const store::Resealed sealed, store::seal_once(*cache_database_, sealing));
     if (sealed != store::Resealed{}) log_info("cache encrypted", {{"objects", sealed.objects}});
   }
-  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, clock_, cache_limits(options_),
-                                     sealing);
+  answers_ = std::make_unique<StoredAnswers>(*cache_database_, clock_, sealing);
+  versions_ = std::make_unique<LocalVersions>(*cache_database_);
+  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, *answers_, clock_,
+                                     cache_limits(options_), sealing);
   return scopes_->restore();
 }
 
@@ -74,6 +77,8 @@ Status Edge::open_scopes() {
   if (opened || opened.error().code != Errc::corrupt) return opened;
   // This damage was found only when the rows were read. A second failure would be the disk's.
   scopes_.reset();
+  versions_.reset();
+  answers_.reset();
   cache_database_.reset();
   TRY(const auto kept, store::set_aside(in(options_, "cache.db"), clock_.wall()));
   log_error("cache was damaged: file kept, new cache created",
@@ -102,7 +107,7 @@ Status Edge::build() {
                                                  options_.data_dir};
   TRY(identity_, NodeIdentity::open(executor_, identity_settings, trusted_clock_, random_));
   TRY(client_, identity_->make_client("holdfast-edge/" + std::string(version)));
-  TRY(const UplinkSettings settings, options_.uplink());
+  TRY(const UplinkSettings settings, uplink_settings(options_));
   uplink_ = std::make_unique<Uplink>(executor_, settings, *client_, clock_, random_);
   uplink_->observe(*identity_);
   lease_ = std::make_unique<NodeLease>(options_.node_name, options_.lease_duration,
@@ -110,20 +115,30 @@ Status Edge::build() {
   reflectors_ = std::make_unique<ScopeReflectors>(executor_, *scopes_, *uplink_, clock_, random_);
   filters_ = std::make_unique<AnswerFilters>(executor_, options_, *scopes_, *uplink_, clock_);
   filters_->start();
-  registration_ = std::make_unique<Registration>(options_, *scopes_, *uplink_, *offline_store_,
-                                                 clock_, random_);
-  rejoin_ = std::make_unique<Rejoin>(options_, *scopes_, *uplink_, *reflectors_, *offline_store_,
-                                     *lease_, *registration_, clock_, random_);
+  registration_ = std::make_unique<Registration>(options_.node_name, *answers_, *uplink_,
+                                                 *offline_store_, clock_, random_);
+  rejoin_ = std::make_unique<Rejoin>(
+      Rejoin::Settings{.node_name = options_.node_name,
+                       .lease_renew_interval = options_.lease_renew_interval,
+                       .jitter = options_.rejoin_jitter},
+      *scopes_, *uplink_, *reflectors_, *offline_store_, *lease_, *registration_, clock_, random_);
   outages_ = std::make_unique<OutageReport>(*uplink_, *offline_store_, clock_);
   outages_->resume();
   const std::vector databases{cache_database_.get(), outbox_database_.get()};
-  needs_ = std::make_unique<PodNeeds>(options_, *scopes_, *reflectors_, clock_);
-  housekeeping_ =
-      std::make_unique<Housekeeping>(options_, *scopes_, *uplink_, *needs_, databases, clock_);
-  admin_ = std::make_unique<Admin>(options_, *scopes_, *uplink_, *offline_store_, *lease_, clock_);
+  needs_ = std::make_unique<PodNeeds>(options_.node_name, *scopes_, *reflectors_, clock_);
+  housekeeping_ = std::make_unique<Housekeeping>(
+      Housekeeping::Settings{.interval = options_.housekeeping_interval,
+                             .limits = options_.housekeeping},
+      *scopes_, *answers_, *uplink_, *needs_, databases, clock_);
+  admin_ = std::make_unique<Admin>(options_.node_name, *scopes_, *answers_, *uplink_,
+                                   *offline_store_, *lease_, clock_);
   admin_->report_certificates(*identity_);
   admin_->report_registration(*registration_);
-  ota_ = std::make_unique<Ota>(options_, *scopes_, *uplink_, clock_);
+  Ota::Settings ota{
+      .node_name = options_.node_name,
+      .deadline = options_.write_deadline,
+      .folders = {.manifests = options_.static_pod_path, .kept = in(options_, "static-pods")}};
+  ota_ = std::make_unique<Ota>(std::move(ota), *scopes_, *uplink_, clock_);
   admin_->serve(*ota_);
   hub_metrics_ = std::make_unique<HubMetrics>(admin_->registry());
   local_callers_ = std::make_unique<LocalCallers>(options_, clock_);
@@ -133,8 +148,8 @@ Status Edge::build() {
   admin_->report_dropped(*housekeeping_);
   admin_->report_databases(databases);
   pipeline_ = std::make_unique<Pipeline>(Pipeline::Dependencies{
-      options_, *scopes_, *uplink_, *reflectors_, *filters_, *offline_store_, *lease_,
-      *registration_, *housekeeping_, *hub_metrics_, clock_, random_});
+      options_, *scopes_, *answers_, *versions_, *uplink_, *reflectors_, *filters_, *offline_store_,
+      *lease_, *registration_, *housekeeping_, *hub_metrics_, clock_, random_});
   if (auto applied = pipeline_->reapply_outbox(); !applied) {
     // The queued writes are safe in the outbox; a node that does not start would be worse.
     log_error("queued writes not applied to the cache", {{"error", applied.error()}});

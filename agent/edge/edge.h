@@ -10,9 +10,11 @@
 #include "agent/client/api_client.h"
 #include "agent/edge/admin/admin.h"
 #include "agent/edge/admin/ota.h"
+#include "agent/edge/cache/local_versions.h"
 #include "agent/edge/cache/pod_needs.h"
 #include "agent/edge/cache/scope_reflectors.h"
 #include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/stored_answers.h"
 #include "agent/edge/door/local_callers.h"
 #include "agent/edge/door/pods_interface.h"
 #include "agent/edge/door/request_gate.h"
@@ -100,6 +102,8 @@ class Edge final : public proc::Service {
   std::unique_ptr<NodeIdentity> identity_;
   std::unique_ptr<ApiClient> client_;
   std::unique_ptr<Uplink> uplink_;
+  std::unique_ptr<StoredAnswers> answers_;
+  std::unique_ptr<LocalVersions> versions_;
   std::unique_ptr<Scopes> scopes_;
   std::unique_ptr<OfflineStore> offline_store_;
   std::unique_ptr<NodeLease> lease_;

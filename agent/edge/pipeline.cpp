@@ -1,5 +1,6 @@
 #include "agent/edge/pipeline.h"
 
+#include "agent/edge/room_settings.h"
 #include "platform/check.h"
 
 namespace holdfast::agent {
@@ -21,15 +22,20 @@ std::optional<http::Response> refuse(const RoutedRequest& request) {
 Pipeline::Pipeline(const Dependencies& dependencies)
     : dependencies_(dependencies),
       forwarder_(dependencies.uplink, dependencies.clock),
-      answer_cache_(dependencies.scopes, dependencies.reflectors, dependencies.uplink.owners()),
-      documents_(dependencies.options, dependencies.uplink, forwarder_, answer_cache_),
-      reads_(dependencies.options, dependencies.scopes, dependencies.reflectors,
+      answer_cache_(dependencies.scopes, dependencies.answers, dependencies.reflectors,
+                    dependencies.uplink.owners()),
+      documents_(deadlines(dependencies.options), dependencies.uplink, forwarder_, answer_cache_),
+      reads_({.deadlines = deadlines(dependencies.options),
+              .bookmark_interval = dependencies.options.bookmark_interval},
+             dependencies.scopes, dependencies.versions, dependencies.reflectors,
              dependencies.uplink, forwarder_, answer_cache_, dependencies.filters,
              dependencies.clock, dependencies.random),
-      writes_(dependencies.options, dependencies.scopes, dependencies.uplink,
-              dependencies.offline_store, dependencies.lease, forwarder_, answer_cache_,
-              dependencies.registration, dependencies.clock, dependencies.random),
-      presentation_(dependencies.options, dependencies.uplink, answer_cache_, dependencies.clock) {}
+      writes_(dependencies.options.node_name, deadlines(dependencies.options), dependencies.scopes,
+              dependencies.versions, dependencies.uplink, dependencies.offline_store,
+              dependencies.lease, forwarder_, answer_cache_, dependencies.registration,
+              dependencies.clock, dependencies.random),
+      presentation_(dependencies.options.cache_agents, dependencies.uplink, answer_cache_,
+                    dependencies.clock) {}
 
 // All steps are in one coroutine, because each further one costs every request a frame.
 asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Result<Caller> caller,

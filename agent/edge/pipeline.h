@@ -13,6 +13,7 @@
 #include "agent/edge/filters/answer_filters.h"
 #include "agent/edge/forward/forwarder.h"
 #include "agent/edge/offline/write_handler.h"
+#include "agent/edge/options/options.h"
 
 namespace holdfast::agent {
 
@@ -22,6 +23,8 @@ class Pipeline {
   struct Dependencies {
     const EdgeOptions& options;
     Scopes& scopes;
+    StoredAnswers& answers;
+    LocalVersions& versions;
     Uplink& uplink;
     ScopeReflectors& reflectors;
     AnswerFilters& filters;

@@ -2,17 +2,14 @@
 // long files and lines may be, and what the top level contains.
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <map>
 #include <set>
 #include <string_view>
 
+#include "test/unit/source_files.h"
+
+namespace holdfast::tidy {
 namespace {
-
-namespace fs = std::filesystem;
-
-const fs::path root = HOLDFAST_SOURCE_ROOT;
 
 const std::set<std::string> top_level = {
     "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "agent",
@@ -57,38 +54,6 @@ const std::vector<Ban> bans = {
     {"FIXME", "", "an issue"},
 };
 
-struct SourceFile {
-  std::string name;  // relative to the root: "sync/model/types.h"
-  std::vector<std::string> lines;
-
-  [[nodiscard]] std::string folder() const { return name.substr(0, name.find('/')); }
-};
-
-std::vector<SourceFile> source_files(const std::vector<std::string>& folders,
-                                     const fs::path& from = root) {
-  std::vector<SourceFile> files;
-  for (const std::string& folder : folders) {
-    for (const auto& entry : fs::recursive_directory_iterator(from / folder)) {
-      const fs::path extension = entry.path().extension();
-      if (extension != ".h" && extension != ".cpp") continue;
-      SourceFile file{fs::relative(entry.path(), from).generic_string(), {}};
-      std::ifstream in(entry.path());
-      for (std::string line; std::getline(in, line);) file.lines.push_back(line);
-      files.push_back(std::move(file));
-    }
-  }
-  return files;
-}
-
-const std::vector<std::string> product = {"platform", "store", "sync", "agent"};
-
-// The file that an `#include "..."` line names, or nullopt.
-std::optional<std::string> included(const std::string& line) {
-  constexpr std::string_view start = "#include \"";
-  if (!line.starts_with(start)) return std::nullopt;
-  return line.substr(start.size(), line.find('"', start.size()) - start.size());
-}
-
 TEST(Tidy, NothingNewAtTheTopLevel) {
   for (const auto& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
@@ -128,127 +93,6 @@ TEST(Tidy, RulesIncludeNothingOfTheSystem) {
         EXPECT_FALSE(line.substr(start.size()).starts_with(header)) << file.name << ": " << line;
       }
     }
-  }
-}
-
-// The room of a file: "sync/watch" of "sync/watch/pages.h"; nullopt for a file outside of rooms.
-std::optional<std::string> room_of(const std::string& file) {
-  const std::size_t folder = file.find('/');
-  const std::size_t room = folder == std::string::npos ? folder : file.find('/', folder + 1);
-  if (room == std::string::npos) return std::nullopt;
-  return file.substr(0, room);
-}
-
-// For each room, the rooms that it includes.
-std::map<std::string, std::set<std::string>> include_graph() {
-  std::map<std::string, std::set<std::string>> graph;
-  for (const SourceFile& file : source_files(product)) {
-    const auto from = room_of(file.name);
-    if (!from) continue;
-    for (const std::string& line : file.lines) {
-      const auto header = included(line);
-      const auto to = header ? room_of(*header) : std::nullopt;
-      if (to && *to != *from) graph[*from].insert(*to);
-    }
-  }
-  return graph;
-}
-
-// Prints the include graph, and removes repeatedly the rooms that include none of the remaining
-// ones. The rooms that remain at the end form a cycle.
-TEST(Tidy, NoRoomIncludesItselfThroughOthers) {
-  auto graph = include_graph();
-  EXPECT_GT(graph.size(), 20U);
-  for (const auto& [room, included_rooms] : graph) {
-    std::string line = room + " ->";
-    for (const std::string& each : included_rooms) line += " " + each;
-    std::puts(line.c_str());
-  }
-  for (bool removed = true; removed;) {
-    removed = false;
-    for (auto at = graph.begin(); at != graph.end();) {
-      const auto is_left = [&graph](const std::string& room) { return graph.contains(room); };
-      const bool keeps = std::any_of(at->second.begin(), at->second.end(), is_left);
-      removed = removed || !keeps;
-      at = keeps ? std::next(at) : graph.erase(at);
-    }
-  }
-  for (const auto& [room, included_rooms] : graph) {
-    for (const std::string& each : included_rooms) {
-      if (graph.contains(each)) ADD_FAILURE() << "in a cycle: " << room << " -> " << each;
-    }
-  }
-}
-
-// Folders whose rooms are ranked: a room includes only rooms of the ranks before its own. Files
-// that lie in the folder itself may include every room, and no room includes them.
-const std::map<std::string, std::vector<std::set<std::string>>> ranks = {
-    {"sync",
-     {{"model"},
-      {"wire"},
-      {"objects"},
-      {"control", "pacing"},
-      {"election", "printing", "watch"},
-      {"autonomy", "filters", "identity", "lifecycle", "runtime"},
-      {"schedule"},
-      {"events", "node"}}},
-    {"agent", {{"client"}, {"cloud", "edge", "node"}, {"ctl", "lab"}}},
-    {"agent/edge",
-     {{"options", "route"},
-      {"forward"},
-      {"cache", "identity"},
-      {"filters", "offline"},
-      {"admin", "answers", "link"},
-      {"door"}}},
-};
-
-// The part of `file` below `folder` up to the next slash; "" for a file in the folder itself, and
-// nullopt for a file that is not below it.
-std::optional<std::string> room_in(const std::string& folder, const std::string& file) {
-  if (!file.starts_with(folder + "/")) return std::nullopt;
-  const std::string rest = file.substr(folder.size() + 1);
-  const std::size_t slash = rest.find('/');
-  return slash == std::string::npos ? "" : rest.substr(0, slash);
-}
-
-// The place of `room` in `order`, counted from 0; the number of ranks for the folder's own files.
-std::size_t rank_of(const std::vector<std::set<std::string>>& order, const std::string& room) {
-  if (room.empty()) return order.size();
-  const auto has_room = [&room](const std::set<std::string>& rank) { return rank.contains(room); };
-  const auto found = std::find_if(order.begin(), order.end(), has_room);
-  if (found == order.end()) ADD_FAILURE() << "give this room a rank: " << room;
-  return static_cast<std::size_t>(found - order.begin());
-}
-
-TEST(Tidy, RoomsIncludeLowerRanksOnly) {
-  for (const SourceFile& file : source_files(product)) {
-    for (const auto& [folder, order] : ranks) {
-      const auto here = room_in(folder, file.name);
-      if (!here) continue;
-      for (const std::string& line : file.lines) {
-        const auto header = included(line);
-        const auto there = header ? room_in(folder, *header) : std::nullopt;
-        if (!there || *there == *here) continue;
-        EXPECT_LT(rank_of(order, *there), rank_of(order, *here)) << file.name << ": " << line;
-      }
-    }
-  }
-}
-
-// The model is the vocabulary of all rooms: its names need no qualification in sync.
-TEST(Tidy, EachRoomOfSyncHasOneNamespace) {
-  for (const SourceFile& file : source_files({"sync"})) {
-    const std::string room = room_in("sync", file.name).value();
-    const std::string expected =
-        "namespace holdfast::sync::" + (room == "model" ? "inline " + room : room);
-    int opened = 0;
-    for (const std::string& line : file.lines) {
-      if (!line.starts_with("namespace holdfast")) continue;
-      ++opened;
-      const std::string rest = line.starts_with(expected) ? line.substr(expected.size()) : "";
-      EXPECT_TRUE(rest.starts_with(" {") || rest.starts_with("::")) << file.name << ": " << line;
-    }
-    EXPECT_TRUE(opened > 0 || file.name.ends_with(".h")) << file.name;
   }
 }
 
@@ -396,3 +240,4 @@ TEST(Tidy, ATypesNameIsItsOwn) {
 }
 
 }  // namespace
+}  // namespace holdfast::tidy

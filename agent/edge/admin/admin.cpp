@@ -12,6 +12,7 @@ namespace holdfast::agent {
 namespace {
 
 namespace json = sync::json;
+using namespace std::chrono_literals;
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -96,15 +97,15 @@ std::vector<std::pair<std::string, WallTime>> certificates_of(const NodeIdentity
 
 }  // namespace
 
-Admin::Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
+Admin::Admin(std::string node_name, Scopes& scopes, StoredAnswers& answers, Uplink& uplink,
              OfflineStore& offline_store, const NodeLease& lease, const Clock& clock)
-    : options_(options),
+    : node_name_(std::move(node_name)),
       scopes_(scopes),
       uplink_(uplink),
       offline_store_(offline_store),
       lease_(lease),
       clock_(clock),
-      readiness_(scopes, clock) {}
+      readiness_(scopes, answers, clock) {}
 
 asio::awaitable<http::Response> Admin::handle(const http::Request& request) {
   http::Response response;
@@ -302,7 +303,7 @@ http::Response Admin::status() {
     certificates[use] = format_rfc3339(ends);
   }
   return document(json::object{
-      {"node", options_.node_name},
+      {"node", node_name_},
       {"registered_again", registration_ == nullptr ? "" : registration_->last()},
       {"certificates_until", std::move(certificates)},
       {"link", link_json(uplink_, clock_.mono())},

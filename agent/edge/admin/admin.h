@@ -24,7 +24,6 @@
 #include "agent/edge/identity/node_identity.h"
 #include "agent/edge/offline/offline_store.h"
 #include "agent/edge/offline/registration.h"
-#include "agent/edge/options/options.h"
 #include "platform/http/message.h"
 #include "platform/http/server.h"
 #include "platform/metrics.h"
@@ -33,8 +32,8 @@ namespace holdfast::agent {
 
 class Admin {
  public:
-  Admin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, OfflineStore& offline_store,
-        const NodeLease& lease, const Clock& clock);
+  Admin(std::string node_name, Scopes& scopes, StoredAnswers& answers, Uplink& uplink,
+        OfflineStore& offline_store, const NodeLease& lease, const Clock& clock);
 
   // Sets the identity whose certificates are reported. It must outlive this.
   void report_certificates(const NodeIdentity& identity) { identity_ = &identity; }
@@ -74,7 +73,7 @@ class Admin {
   [[nodiscard]] http::Response objects(const Query& query) const;
   [[nodiscard]] http::Response journal(const Query& query);
 
-  const EdgeOptions& options_;
+  const std::string node_name_;
   Scopes& scopes_;
   Uplink& uplink_;
   OfflineStore& offline_store_;

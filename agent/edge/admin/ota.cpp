@@ -1,9 +1,8 @@
 #include "agent/edge/admin/ota.h"
 
-#include "agent/edge/admin/static_pods.h"
 #include "agent/edge/forward/unavailable.h"
-#include "agent/edge/options/cache_limits.h"
 #include "agent/edge/route/answer.h"
+#include "agent/edge/route/caller.h"
 #include "platform/log.h"
 #include "platform/text.h"
 #include "sync/watch/selection.h"
@@ -41,8 +40,8 @@ struct Ota::Target {
   }
 };
 
-Ota::Ota(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock)
-    : options_(options), scopes_(scopes), uplink_(uplink), clock_(clock) {}
+Ota::Ota(Settings settings, Scopes& scopes, Uplink& uplink, const Clock& clock)
+    : settings_(std::move(settings)), scopes_(scopes), uplink_(uplink), clock_(clock) {}
 
 bool Ota::serves(std::string_view path) { return path == "/pods" || upgrades(path); }
 
@@ -80,7 +79,7 @@ asio::awaitable<http::Response> Ota::handle(const http::Request& request) {
 // Answers from any complete scope of the node that contains all pods of this node.
 http::Response Ota::pods() const {
   const sync::watch::Selection mine{.resource = "pods",
-                                    .field_selector = "spec.nodeName=" + options_.node_name};
+                                    .field_selector = "spec.nodeName=" + settings_.node_name};
   for (const auto& [key, scope] : scopes_.all()) {
     const sync::watch::Selection held{.group = key.group,
                                       .resource = key.resource,
@@ -112,11 +111,11 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
     co_return unavailable(uplink_, "an upgrade needs the API server");
   }
   ApiRequest look{.target = target.path(), .authorization = authorization};
-  const auto pod = co_await uplink_.send(std::move(look), false, options_.write_deadline);
+  const auto pod = co_await uplink_.send(std::move(look), false, settings_.deadline);
   if (!pod) co_return not_reached(uplink_, pod.error());
   if (pod->status != 200) co_return passed_on(*pod);
   const auto decided =
-      sync::node::decide_ota(target.action, pod->body, options_.node_name, clock_.wall());
+      sync::node::decide_ota(target.action, pod->body, settings_.node_name, clock_.wall());
   if (!decided) co_return to_response(sync::wire::status::from_error(decided.error()));
   if (decided->status != 200) co_return status_problem(decided->status, decided->message);
 
@@ -136,7 +135,7 @@ asio::awaitable<http::Response> Ota::begin(Target target, std::string authorizat
     act.target += "/status?fieldManager=yurthub-ota";
     act.content_type = "application/strategic-merge-patch+json";
   }
-  const auto done = co_await uplink_.send(std::move(act), false, options_.write_deadline);
+  const auto done = co_await uplink_.send(std::move(act), false, settings_.deadline);
   if (!done) co_return not_reached(uplink_, done.error());
   if (done->status / 100 != 2) co_return passed_on(*done);
   log_info("upgrade over the air", {{"what", decided->message}});
@@ -150,7 +149,7 @@ asio::awaitable<http::Response> Ota::swap_manifest(std::string namespace_name,
   ApiRequest look;
   look.target = "/api/v1/namespaces/" + percent_encode(namespace_name) + "/configmaps/";
   look.target += percent_encode(decided.config_map);
-  const auto map = co_await uplink_.send(std::move(look), false, options_.write_deadline);
+  const auto map = co_await uplink_.send(std::move(look), false, settings_.deadline);
   if (!map) co_return not_reached(uplink_, map.error());
   if (map->status == 404)
     co_return status_problem(403, what + ", which should hold the manifest, does not exist");
@@ -160,9 +159,7 @@ asio::awaitable<http::Response> Ota::swap_manifest(std::string namespace_name,
   }
   const auto file = sync::node::manifest_in(map->body);
   if (!file) co_return status_problem(422, what + ": " + file.error().what);
-  const StaticPodFolders folders{.manifests = options_.static_pod_path,
-                                 .kept = fs::Path(options_.data_dir) / "static-pods"};
-  const auto done = replace_manifest(folders, *file, namespace_name, decided.static_name);
+  const auto done = replace_manifest(settings_.folders, *file, namespace_name, decided.static_name);
   if (!done) {
     log_warn("static pod not upgraded", {{"from", what}, {"error", done.error()}});
     const bool wrong = done.error().code == Errc::invalid || done.error().code == Errc::not_found;

@@ -14,9 +14,9 @@
 #include <optional>
 #include <string>
 
+#include "agent/edge/admin/static_pods.h"
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/forward/uplink.h"
-#include "agent/edge/options/options.h"
 #include "platform/http/message.h"
 #include "sync/node/ota.h"
 
@@ -24,7 +24,12 @@ namespace holdfast::agent {
 
 class Ota {
  public:
-  Ota(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, const Clock& clock);
+  struct Settings {
+    std::string node_name;
+    Duration deadline;         // of each request to the API server
+    StaticPodFolders folders;  // of the manifests that are replaced
+  };
+  Ota(Settings settings, Scopes& scopes, Uplink& uplink, const Clock& clock);
 
   // Whether `path` is one of the paths above, whatever the method.
   [[nodiscard]] static bool serves(std::string_view path);
@@ -41,7 +46,7 @@ class Ota {
   asio::awaitable<http::Response> swap_manifest(std::string namespace_name,
                                                 sync::node::OtaDecision decided);
 
-  const EdgeOptions& options_;
+  const Settings settings_;
   Scopes& scopes_;
   Uplink& uplink_;
   const Clock& clock_;

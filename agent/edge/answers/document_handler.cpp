@@ -10,7 +10,7 @@ asio::awaitable<RoutedAnswer> DocumentHandler::serve(const RoutedRequest& reques
   RoutedAnswer answer;
   if (uplink_.link().allows_reads() || is_head) {
     answer.response =
-        co_await forwarder_.forward(request, options_.read_deadline, Delivery::whole_if_it_fits);
+        co_await forwarder_.forward(request, deadlines_.read, Delivery::whole_if_it_fits);
     const http::Response& response = answer.response;
     if (response.status == 200 && !is_head && !response.stream) {
       answer_cache_.put(request, key,
@@ -25,8 +25,7 @@ asio::awaitable<RoutedAnswer> DocumentHandler::serve(const RoutedRequest& reques
   answer.from_cache = known.has_value();
   // It only takes longer than a read may wait.
   if (!known && uplink_.link().allows_reads()) {
-    answer.response =
-        co_await forwarder_.forward(request, options_.write_deadline, Delivery::moving);
+    answer.response = co_await forwarder_.forward(request, deadlines_.write, Delivery::moving);
     co_return answer;
   }
   answer.response = known ? to_response(*std::move(known))

@@ -79,9 +79,9 @@ class PrintedStream final : public http::BodyStream {
 
 }  // namespace
 
-bool is_person(std::string_view agent, const EdgeOptions& options) {
+bool is_person(std::string_view agent, const std::vector<std::string>& cache_agents) {
   if (is_one_of(tools, agent)) return true;
-  return !is_one_of(components, agent) && !is_one_of(options.cache_agents, agent);
+  return !is_one_of(components, agent) && !is_one_of(cache_agents, agent);
 }
 
 std::string warning_header(std::string_view text) {
@@ -93,9 +93,12 @@ std::string warning_header(std::string_view text) {
   return value + '"';
 }
 
-Presentation::Presentation(const EdgeOptions& options, Uplink& uplink, AnswerCache& answer_cache,
-                           const Clock& clock)
-    : options_(options), uplink_(uplink), answer_cache_(answer_cache), clock_(clock) {}
+Presentation::Presentation(std::vector<std::string> cache_agents, Uplink& uplink,
+                           AnswerCache& answer_cache, const Clock& clock)
+    : cache_agents_(std::move(cache_agents)),
+      uplink_(uplink),
+      answer_cache_(answer_cache),
+      clock_(clock) {}
 
 void Presentation::prepare(RoutedRequest& request) const {
   if (uplink_.link().allows_reads() || request.accept.encoding() || !request.accept.json_form())
@@ -121,7 +124,7 @@ http::Response Presentation::present(const RoutedRequest& request, RoutedAnswer 
 
 void Presentation::warn(const Caller& caller, http::Response& response) const {
   const std::string outage = uplink_.describe_outage();
-  if (outage.empty() || !is_person(caller.agent, options_)) return;
+  if (outage.empty() || !is_person(caller.agent, cache_agents_)) return;
   response.headers.add("Warning", warning_header(outage + "; this is the last known state"));
 }
 

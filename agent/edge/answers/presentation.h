@@ -12,26 +12,27 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/edge/cache/answer_cache.h"
 #include "agent/edge/forward/uplink.h"
-#include "agent/edge/options/options.h"
 #include "agent/edge/route/answer.h"
 #include "sync/printing/printed.h"
 
 namespace holdfast::agent {
 
 // Whether a caller with this user agent (its first word, in lower case) is a person: a known tool
-// such as kubectl, or neither a known node component nor listed in --cache-agents.
-[[nodiscard]] bool is_person(std::string_view agent, const EdgeOptions& options);
+// such as kubectl, or neither a known node component nor one of `cache_agents` (--cache-agents).
+[[nodiscard]] bool is_person(std::string_view agent, const std::vector<std::string>& cache_agents);
 
 // `text` as the value of a Warning header. Control characters are removed.
 [[nodiscard]] std::string warning_header(std::string_view text);
 
 class Presentation {
  public:
-  Presentation(const EdgeOptions& options, Uplink& uplink, AnswerCache& answer_cache,
+  Presentation(std::vector<std::string> cache_agents, Uplink& uplink, AnswerCache& answer_cache,
                const Clock& clock);
 
   // While the cloud is unreachable, a request that accepts only a table or metadata is answered
@@ -52,7 +53,7 @@ class Presentation {
   void remember(const RoutedRequest& request, const http::Response& response);
   [[nodiscard]] std::string seen_tables(const RoutedRequest& request);
 
-  const EdgeOptions& options_;
+  const std::vector<std::string> cache_agents_;
   Uplink& uplink_;
   AnswerCache& answer_cache_;
   const Clock& clock_;

@@ -30,11 +30,13 @@ bool is_before_the_cache(const CacheQuery& query) {
 
 }  // namespace
 
-ReadHandler::ReadHandler(const EdgeOptions& options, Scopes& scopes, ScopeReflectors& reflectors,
-                         Uplink& uplink, Forwarder& forwarder, AnswerCache& answer_cache,
-                         AnswerFilters& filters, const Clock& clock, Random& random)
-    : options_(options),
+ReadHandler::ReadHandler(const Settings& settings, Scopes& scopes, LocalVersions& versions,
+                         ScopeReflectors& reflectors, Uplink& uplink, Forwarder& forwarder,
+                         AnswerCache& answer_cache, AnswerFilters& filters, const Clock& clock,
+                         Random& random)
+    : settings_(settings),
       scopes_(scopes),
+      versions_(versions),
       reflectors_(reflectors),
       uplink_(uplink),
       forwarder_(forwarder),
@@ -78,7 +80,7 @@ asio::awaitable<void> ReadHandler::make_current(const CacheQuery& query) {
   const bool is_ahead = !sync::objects::is_local(query.version) &&
                         query.version > query.scope->cache().server_version();
   if (!newest && !is_ahead) co_return;
-  const MonoTime deadline = query.began + options_.read_deadline;
+  const MonoTime deadline = query.began + settings_.deadlines.read;
   (void)co_await reflectors_.make_current(query.scope, query.began, deadline);
 }
 
@@ -151,7 +153,7 @@ asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery
   // ahead of its own, before it says so.
   const bool can_wait = !query.scope || !query.scope->cache().complete() ||
                         only_the_cloud_knows(query) || is_before_the_cache(query);
-  const Duration limit = can_wait ? options_.write_deadline : options_.read_deadline;
+  const Duration limit = can_wait ? settings_.deadlines.write : settings_.deadlines.read;
   const bool moves = can_wait && query.request.is_list();
   const Delivery delivery = moves ? Delivery::moving : Delivery::whole_if_it_fits;
   auto response = co_await forwarder_.try_forward(query.request, limit, delivery);
@@ -161,7 +163,7 @@ asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery
 }
 
 asio::awaitable<bool> ReadHandler::wait_until_complete(ScopePtr scope) {
-  const MonoTime deadline = clock_.mono() + options_.read_deadline;
+  const MonoTime deadline = clock_.mono() + settings_.deadlines.read;
   while (!scope->cache().complete() && uplink_.link().allows_reads() &&
          scope->health().is_healthy()) {
     const bool changed = co_await scope->changed().wait_until(deadline);

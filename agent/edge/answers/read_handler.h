@@ -9,20 +9,26 @@
 #include "agent/edge/answers/list_pages.h"
 #include "agent/edge/answers/watch_stream.h"
 #include "agent/edge/cache/answer_cache.h"
+#include "agent/edge/cache/local_versions.h"
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/filters/filtered_watch.h"
 #include "agent/edge/forward/forwarder.h"
-#include "agent/edge/options/options.h"
 #include "agent/edge/route/answer.h"
+#include "agent/edge/route/deadlines.h"
 #include "platform/random.h"
 
 namespace holdfast::agent {
 
 class ReadHandler {
  public:
-  ReadHandler(const EdgeOptions& options, Scopes& scopes, ScopeReflectors& reflectors,
-              Uplink& uplink, Forwarder& forwarder, AnswerCache& answer_cache,
-              AnswerFilters& filters, const Clock& clock, Random& random);
+  struct Settings {
+    Deadlines deadlines;
+    Duration bookmark_interval;  // of watches without events
+  };
+  ReadHandler(const Settings& settings, Scopes& scopes, LocalVersions& versions,
+              ScopeReflectors& reflectors, Uplink& uplink, Forwarder& forwarder,
+              AnswerCache& answer_cache, AnswerFilters& filters, const Clock& clock,
+              Random& random);
 
   // Answers a get, list or watch (HandlerKind::read). `call` is the request as the filters see it;
   // they are applied to the events of a watch here, and to other answers by the caller.
@@ -53,8 +59,9 @@ class ReadHandler {
                                                    std::shared_ptr<http::BodyStream> stream);
   [[nodiscard]] http::Response watch_from(const CacheQuery& query, const WatchRequest& watch) const;
 
-  const EdgeOptions& options_;
+  const Settings settings_;
   Scopes& scopes_;
+  LocalVersions& versions_;
   ScopeReflectors& reflectors_;
   Uplink& uplink_;
   Forwarder& forwarder_;

@@ -11,6 +11,8 @@
 namespace holdfast::agent {
 namespace {
 
+using namespace std::chrono_literals;
+
 http::Response answer(sync::wire::Encoding encoding, std::string body) {
   http::Response response{.status = 200, .body = std::move(body)};
   response.headers.set("Content-Type", std::string(sync::wire::content_type(encoding)));
@@ -50,7 +52,7 @@ std::optional<sync::wire::ApiStatus> ReadHandler::missing_state(const CacheQuery
   const sync::objects::Version known = cache.server_version();
   // A local version that the client has seen is shown, or the API server's versions have replaced
   // it, and its list contains what was written.
-  const bool seen = sync::objects::is_local(asked) ? scopes_.has_assigned(asked) : asked <= known;
+  const bool seen = sync::objects::is_local(asked) ? versions_.has_assigned(asked) : asked <= known;
   if (!seen) return sync::wire::status::too_large_resource_version(asked, known);
   const bool exact = consistency_of(query.options) == sync::objects::Consistency::exact;
   if (!exact || asked == cache.version()) return std::nullopt;
@@ -127,7 +129,7 @@ WatchRequest ReadHandler::watch_request(const CacheQuery& query) const {
                                ? Duration(std::chrono::seconds(std::min(asked, watch_seconds_max)))
                                : Duration(30min) + random_.jitter(30min);
   WatchRequest watch{.bookmarks = options.allow_watch_bookmarks,
-                     .bookmark_interval = options_.bookmark_interval,
+                     .bookmark_interval = settings_.bookmark_interval,
                      .end = clock_.mono() + lasting};
   if (wants_initial_events(options)) {
     watch.initial_events_end = watch.bookmarks;

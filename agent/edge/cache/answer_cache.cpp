@@ -93,13 +93,13 @@ void AnswerCache::note_written(const RoutedRequest& request, const http::Respons
 void AnswerCache::put(const RoutedRequest& request, std::string_view key,
                       const store::Answer& answer) {
   if (!may_keep(request.caller)) return;
-  if (auto put = scopes_.put_answer(request.caller.owner, key, answer); !put) {
+  if (auto put = answers_.put(request.caller.owner, key, answer); !put) {
     log_warn("answer not cached", {{"path", request.http.path()}, {"error", put.error()}});
   }
 }
 
 std::optional<store::Answer> AnswerCache::find(const Caller& caller, std::string_view key) {
-  auto found = scopes_.find_answer(caller.owner, key);
+  auto found = answers_.find(caller.owner, key);
   return found ? *std::move(found) : std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include "agent/edge/cache/cache_query.h"
 #include "agent/edge/cache/scope_reflectors.h"
 #include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/stored_answers.h"
 #include "agent/edge/forward/owners.h"
 
 namespace holdfast::agent {
@@ -15,8 +16,9 @@ namespace holdfast::agent {
 class AnswerCache {
  public:
   // All parameters must outlive this.
-  AnswerCache(Scopes& scopes, ScopeReflectors& reflectors, const Owners& owners)
-      : scopes_(scopes), reflectors_(reflectors), owners_(owners) {}
+  AnswerCache(Scopes& scopes, StoredAnswers& answers, ScopeReflectors& reflectors,
+              const Owners& owners)
+      : scopes_(scopes), answers_(answers), reflectors_(reflectors), owners_(owners) {}
 
   // Whether answers may be kept for this caller: the node, or one that the API server has accepted.
   [[nodiscard]] bool may_keep(const Caller& caller) const;
@@ -43,6 +45,7 @@ class AnswerCache {
   void keep_object(const CacheQuery& query, const http::Response& response);
 
   Scopes& scopes_;
+  StoredAnswers& answers_;
   ScopeReflectors& reflectors_;
   const Owners& owners_;
 };

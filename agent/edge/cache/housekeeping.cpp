@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agent/edge/cache/stored_tokens.h"
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 
@@ -19,11 +19,12 @@ constexpr std::int64_t trim_page_bytes = 4096;  // HousekeepingLimits count page
 
 }  // namespace
 
-Housekeeping::Housekeeping(const EdgeOptions& options, Scopes& scopes, const Uplink& uplink,
-                           PodNeeds& needs, std::vector<store::Database*> databases,
-                           const Clock& clock)
-    : options_(options),
+Housekeeping::Housekeeping(const Settings& settings, Scopes& scopes, StoredAnswers& answers,
+                           const Uplink& uplink, PodNeeds& needs,
+                           std::vector<store::Database*> databases, const Clock& clock)
+    : settings_(settings),
       scopes_(scopes),
+      answers_(answers),
       uplink_(uplink),
       needs_(needs),
       databases_(std::move(databases)),
@@ -38,7 +39,7 @@ Housekeeping::Housekeeping(const EdgeOptions& options, Scopes& scopes, const Upl
 
 asio::awaitable<void> Housekeeping::run() {
   bool trimming = false;
-  MonoTime due = clock_.mono() + options_.housekeeping_interval;
+  MonoTime due = clock_.mono() + settings_.interval;
   MonoTime sweep_due = clock_.mono() + sweep_interval;
   for (;;) {
     MonoTime next = std::min(due, sweep_due);
@@ -52,7 +53,7 @@ asio::awaitable<void> Housekeeping::run() {
       if (connected) drop_unneeded_scopes(true);
     }
     if (clock_.mono() >= due) {
-      due = clock_.mono() + options_.housekeeping_interval;
+      due = clock_.mono() + settings_.interval;
       if (connected) pass();
       trimming = true;
     }
@@ -81,11 +82,11 @@ void Housekeeping::pass() {
   scopes_.remember_use();
   drop_unneeded_scopes(false);
   if (const auto uids = needs_.pod_uids()) {
-    if (auto removed = remove_unneeded_tokens(scopes_, *uids); !removed) {
+    if (auto removed = remove_unneeded_tokens(answers_, *uids); !removed) {
       log_error("tokens of pods that are gone not removed", {{"error", removed.error()}});
     }
   }
-  if (auto removed = scopes_.remove_expired_answers(); !removed) {
+  if (auto removed = answers_.remove_expired(); !removed) {
     log_error("expired answers not removed", {{"error", removed.error()}});
   }
 }
@@ -96,8 +97,7 @@ void Housekeeping::drop_unneeded_scopes(bool one_object) {
   for (const auto& [key, scope] : scopes_.all()) {
     const sync::autonomy::ScopeUse use = use_of(*scope);
     if (one_object && !use.holds_one()) continue;
-    const DropReason reason =
-        sync::autonomy::drop_reason_of(use, needs_.all(), options_.housekeeping);
+    const DropReason reason = sync::autonomy::drop_reason_of(use, needs_.all(), settings_.limits);
     if (reason != DropReason::no) unneeded.emplace_back(scope, reason);
   }
   for (const auto& [scope, reason] : unneeded) {
@@ -124,8 +124,8 @@ bool Housekeeping::trim() {
     const std::int64_t unit = std::max<std::int64_t>(1, trim_page_bytes / pages->bytes);
     const sync::autonomy::FilePages counted{pages->total / unit, pages->free / unit};
     // Whether there would be pages to return if no client had been active.
-    more = more || sync::autonomy::trim_step(counted, Duration::max(), options_.housekeeping) > 0;
-    const int step = sync::autonomy::trim_step(counted, idle, options_.housekeeping);
+    more = more || sync::autonomy::trim_step(counted, Duration::max(), settings_.limits) > 0;
+    const int step = sync::autonomy::trim_step(counted, idle, settings_.limits);
     if (step == 0) continue;
     if (auto trimmed = database->trim(step * static_cast<int>(unit)); !trimmed) {
       log_error("database file not trimmed",

@@ -17,8 +17,8 @@
 
 #include "agent/edge/cache/pod_needs.h"
 #include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/stored_answers.h"
 #include "agent/edge/forward/uplink.h"
-#include "agent/edge/options/options.h"
 #include "store/sqlite.h"
 #include "sync/autonomy/housekeeping.h"
 
@@ -26,9 +26,14 @@ namespace holdfast::agent {
 
 class Housekeeping {
  public:
+  struct Settings {
+    Duration interval;  // between two checks of all scopes
+    sync::autonomy::HousekeepingLimits limits;
+  };
   // All references are borrowed. `databases` are those whose files are trimmed.
-  Housekeeping(const EdgeOptions& options, Scopes& scopes, const Uplink& uplink, PodNeeds& needs,
-               std::vector<store::Database*> databases, const Clock& clock);
+  Housekeeping(const Settings& settings, Scopes& scopes, StoredAnswers& answers,
+               const Uplink& uplink, PodNeeds& needs, std::vector<store::Database*> databases,
+               const Clock& clock);
 
   // Runs until cancelled.
   asio::awaitable<void> run();
@@ -49,8 +54,9 @@ class Housekeeping {
   // Returns some free pages to the file system. Returns whether there may be more to return.
   bool trim();
 
-  const EdgeOptions& options_;
+  const Settings settings_;
   Scopes& scopes_;
+  StoredAnswers& answers_;
   const Uplink& uplink_;
   PodNeeds& needs_;
   std::vector<store::Database*> databases_;

@@ -1,6 +1,6 @@
 #include "agent/edge/cache/local_scope.h"
 
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "platform/text.h"
 #include "sync/autonomy/references.h"
 

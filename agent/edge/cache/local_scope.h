@@ -46,7 +46,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   // The scope's row in cache.db; nothing if it was never written.
   [[nodiscard]] std::optional<store::ScopeId> row() const { return row_; }
   void set_row(store::ScopeId row) { row_ = row; }
-  // The version stored in the row; maintained by Scopes.
+  // The version stored in the row; maintained by ScopeRows.
   [[nodiscard]] const RowVersion& row_version() const { return row_version_; }
   void set_row_version(const RowVersion& version) { row_version_ = version; }
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "agent/edge/cache/stored_tokens.h"
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "platform/text.h"
 #include "sync/autonomy/local_form.h"
 #include "sync/node/boot_admission.h"
@@ -133,7 +133,7 @@ json::object pod_json(const sync::autonomy::PodReadiness& pod) {
 
 }  // namespace
 
-Result<NodeReadiness> check_node_readiness(Scopes& scopes, WallTime now) {
+Result<NodeReadiness> check_node_readiness(Scopes& scopes, StoredAnswers& answers, WallTime now) {
   const ScopePtr pods = pods_of_node(scopes);
   if (!pods) return fail(Errc::unavailable, "the node's list of pods was never received");
   NodeReadiness node{.node_name = pods->key().field_selector.substr(node_selector.size())};
@@ -142,7 +142,7 @@ Result<NodeReadiness> check_node_readiness(Scopes& scopes, WallTime now) {
     return find_object(scopes, wanted);
   };
   knowledge.services_known = are_services_known(scopes);
-  TRY(const StoredTokens tokens, stored_tokens(scopes));
+  TRY(const StoredTokens tokens, stored_tokens(answers));
   for (const auto& [key, token] : tokens) knowledge.tokens.push_back(token);
   knowledge.attached = attached_volumes(scopes, node.node_name);
   TRY(knowledge.refused, refused_pods(knowledge, *pods));
@@ -165,7 +165,7 @@ json::object readiness_json(const Result<NodeReadiness>& readiness, WallTime now
 
 json::object OutageReadiness::document() {
   const WallTime now = clock_.wall();
-  return readiness_json(check_node_readiness(scopes_, now), now);
+  return readiness_json(check_node_readiness(scopes_, answers_, now), now);
 }
 
 const OutageReadiness::Counts& OutageReadiness::counts() {
@@ -173,7 +173,7 @@ const OutageReadiness::Counts& OutageReadiness::counts() {
   if (counted_at_ && now - *counted_at_ < count_interval) return counts_;
   counted_at_ = now;
   counts_ = {};
-  const auto node = check_node_readiness(scopes_, clock_.wall());
+  const auto node = check_node_readiness(scopes_, answers_, clock_.wall());
   if (!node) return counts_;
   counts_.known = true;
   for (const sync::autonomy::PodReadiness& pod : node->pods) {

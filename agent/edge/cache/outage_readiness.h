@@ -21,7 +21,8 @@ struct NodeReadiness {
 };
 // Errors: unavailable (the node's list of pods was never received), those of reading pods and
 // stored tokens.
-[[nodiscard]] Result<NodeReadiness> check_node_readiness(Scopes& scopes, WallTime now);
+[[nodiscard]] Result<NodeReadiness> check_node_readiness(Scopes& scopes, StoredAnswers& answers,
+                                                         WallTime now);
 
 // {"known":true,"node":"n","checkedAt":TIME,"pods":[{"namespace":"a","name":"p","ready":false,
 // "until":TIME,"imagesChecked":true,"reasons":[{"reason":"secret","text":"..."}]}]}, or
@@ -32,7 +33,8 @@ struct NodeReadiness {
 class OutageReadiness {
  public:
   // Both must outlive this.
-  OutageReadiness(Scopes& scopes, const Clock& clock) : scopes_(scopes), clock_(clock) {}
+  OutageReadiness(Scopes& scopes, StoredAnswers& answers, const Clock& clock)
+      : scopes_(scopes), answers_(answers), clock_(clock) {}
 
   // readiness_json() of the node's pods now.
   [[nodiscard]] sync::json::object document();
@@ -51,6 +53,7 @@ class OutageReadiness {
 
  private:
   Scopes& scopes_;
+  StoredAnswers& answers_;
   const Clock& clock_;
   Counts counts_;
   std::optional<MonoTime> counted_at_;

@@ -1,6 +1,6 @@
 #include "agent/edge/cache/pod_needs.h"
 
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "platform/log.h"
 #include "platform/loop/timer.h"
 #include "sync/wire/json.h"
@@ -17,9 +17,9 @@ bool is_of_node(const LocalScope& scope, std::string_view resource) {
 
 }  // namespace
 
-PodNeeds::PodNeeds(const EdgeOptions& options, Scopes& scopes, ScopeReflectors& reflectors,
+PodNeeds::PodNeeds(std::string node_name, Scopes& scopes, ScopeReflectors& reflectors,
                    const Clock& clock)
-    : options_(options), scopes_(scopes), reflectors_(reflectors), clock_(clock) {
+    : node_name_(std::move(node_name)), scopes_(scopes), reflectors_(reflectors), clock_(clock) {
   scopes_.on_need([this](const LocalScope& scope) { return is_needed(scope); });
 }
 
@@ -33,7 +33,7 @@ asio::awaitable<void> PodNeeds::follow() {
 
 bool PodNeeds::holds_all_pods(const LocalScope& scope) const {
   const store::ScopeKey& key = scope.key();
-  if (key.field_selector == "spec.nodeName=" + options_.node_name) return true;
+  if (key.field_selector == "spec.nodeName=" + node_name_) return true;
   return key.field_selector.empty() && key.label_selector.empty() && key.namespace_name.empty();
 }
 
@@ -43,7 +43,7 @@ void PodNeeds::update() {
   for (const auto& [key, pod] : pods_) {
     all_.insert(pod.references.begin(), pod.references.end());
   }
-  all_.insert({"csinodes", "", options_.node_name});
+  all_.insert({"csinodes", "", node_name_});
   add_volumes();
   for (const sync::autonomy::NeededObject& object : news) get(object);
   // A claim may have been bound only now, so that its volume is needed without a change of a pod.

@@ -17,7 +17,6 @@
 
 #include "agent/edge/cache/scope_reflectors.h"
 #include "agent/edge/cache/scopes.h"
-#include "agent/edge/options/options.h"
 #include "sync/autonomy/references.h"
 
 namespace holdfast::agent {
@@ -32,8 +31,7 @@ struct PodNeedsLimits {
 class PodNeeds {
  public:
   // All references are borrowed.
-  PodNeeds(const EdgeOptions& options, Scopes& scopes, ScopeReflectors& reflectors,
-           const Clock& clock);
+  PodNeeds(std::string node_name, Scopes& scopes, ScopeReflectors& reflectors, const Clock& clock);
 
   // Calls update() whenever scopes have changed. Runs until cancelled.
   asio::awaitable<void> follow();
@@ -69,7 +67,7 @@ class PodNeeds {
   void get(const sync::autonomy::NeededObject& object);
   [[nodiscard]] bool holds_all_pods(const LocalScope& scope) const;
 
-  const EdgeOptions& options_;
+  const std::string node_name_;
   Scopes& scopes_;
   ScopeReflectors& reflectors_;
   const Clock& clock_;

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "agent/edge/cache/scope_sink.h"
-#include "agent/edge/options/cache_limits.h"
 #include "platform/check.h"
 #include "platform/log.h"
+#include "sync/watch/cache_limits.h"
 
 namespace holdfast::agent {
 namespace {
@@ -49,7 +49,8 @@ int turn_of(const store::ScopeKey& key) {
 }
 
 BytePoolLimits receive_pool_limits(std::size_t scope_bytes) {
-  const std::size_t foreign = std::max(receive_limits.foreign, foreign_scope_bytes(scope_bytes));
+  const std::size_t foreign =
+      std::max(receive_limits.foreign, sync::watch::foreign_scope_bytes(scope_bytes));
   const std::size_t bytes = std::max(receive_limits.bytes, foreign + scope_bytes);
   return {.bytes = bytes, .own = bytes, .foreign = foreign};
 }

@@ -48,8 +48,8 @@ class ScopeReflectors final : public ListWatchSource {
   // Keeps `scope` up to date from now on, whenever the link allows it.
   void add(ScopePtr scope);
   // Stores the credentials with which an owner's scopes are fetched. They are kept in memory only,
-  // and only while the owner has scopes (so CacheLimits bound them) and the API server has not
-  // answered them with 401.
+  // and only while the owner has scopes (so sync::watch::CacheLimits bound them) and the API server
+  // has not answered them with 401.
   void set_credentials(const std::string& owner, std::string authorization);
 
   // A rejoin is about to admit scopes. `shown` is the newest resourceVersion that the API server

@@ -1,6 +1,6 @@
 #include "agent/edge/cache/scope_sink.h"
 
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "sync/wire/protobuf/header.h"
 
 namespace holdfast::agent {

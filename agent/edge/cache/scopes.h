@@ -1,12 +1,10 @@
-// All cached scopes: one WatchCache per scope in memory, and its rows in cache.db.
+// All cached scopes: one WatchCache per scope in memory, and its rows in cache.db (ScopeRows).
 //
-// Changes are applied in memory at once and written to disk in groups, to spare the flash; flush()
-// writes them now. A power cut may lose the last groups. A scope's first list, a token, and the
-// creation or deletion of a pod are made durable (one fsync) when they arrive. Watches of pods are
-// told of a creation or deletion only once it is durable, because the kubelet acts on it; if the
-// disk fails, the scope is held and flush() retries. After a restart every scope that was complete
-// is complete again, and watches resume where they were. The version of a scope's row is only
-// written if no object written with it has the same version, as after a deletion.
+// Changes are applied in memory at once and written to disk in groups; flush() writes them now. A
+// scope's first list, and the creation or deletion of a pod, are made durable (one fsync) when they
+// arrive. Watches of pods are told of a creation or deletion only once it is durable, because the
+// kubelet acts on it; if the disk fails, the scope is held and flush() retries. After a restart
+// every scope that was complete is complete again, and watches resume where they were.
 //
 // Threading: the loop's thread only.
 
@@ -22,26 +20,22 @@
 
 #include "agent/edge/cache/list_snapshots.h"
 #include "agent/edge/cache/local_scope.h"
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/cache/scope_rows.h"
+#include "agent/edge/cache/stored_answers.h"
 #include "platform/loop/event.h"
-#include "store/answers.h"
-#include "store/cache.h"
-#include "store/sequence.h"
+#include "sync/watch/scope_room.h"
 
 namespace holdfast::agent {
-
-// The kind of a scope's objects, as learned from its first list; nothing if it was never listed.
-[[nodiscard]] Result<std::optional<sync::wire::ScopeKind>> find_kind(store::Answers& answers,
-                                                                     const store::ScopeKey& key);
 
 class Scopes {
  public:
   // Called for every restored or new scope, so that it is fed.
   using OnNew = std::function<void(ScopePtr)>;
 
-  // `database` was migrated to store::cache_schema() and must outlive this.
-  Scopes(asio::any_io_executor executor, store::Database& database, const Clock& clock,
-         const CacheLimits& limits, const store::Sealing& sealing = {});
+  // All references are borrowed. `database` was migrated to store::cache_schema().
+  Scopes(asio::any_io_executor executor, store::Database& database, StoredAnswers& answers,
+         const Clock& clock, const sync::watch::CacheLimits& limits,
+         const store::Sealing& sealing = {});
 
   // Restores the scopes of the last run. Errors: the disk's.
   [[nodiscard]] Status restore();
@@ -66,9 +60,6 @@ class Scopes {
   [[nodiscard]] Status drop(LocalScope& scope);
   // Stores when scopes were last used, if the stored time is a day or more off.
   void remember_use();
-  // Removes other callers' tokens that ended a month ago or earlier. Errors: the disk's.
-  [[nodiscard]] Status remove_expired_answers();
-  [[nodiscard]] Status remove_answer(std::string_view owner, std::string_view key);
   // Finds a complete scope of the same owner, resource and encoding (any, if the key has none) that
   // tells whether `object` exists. With `selections_too`, also a scope with selectors that contains
   // it. Null if there is none.
@@ -94,58 +85,26 @@ class Scopes {
   // Applies a write that was accepted here to one scope that holds the object. Call flush() after
   // all of these scopes.
   void apply_local(LocalScope& scope, sync::watch::CacheEvent event);
-  // A new local version, larger than all before. Errors: the disk's.
-  [[nodiscard]] Result<sync::objects::Version> next_local_version();
-  // Whether this agent may have assigned that local version. No if the disk cannot tell.
-  [[nodiscard]] bool has_assigned(sync::objects::Version local);
 
-  // Writes all unwritten changes in one transaction or, if that fails, scope by scope. Durable if
-  // one of the changes must be. Then notifies the watches of held scopes. Errors: the disk's;
-  // changes that could not be written stay unwritten.
+  // Writes all unwritten changes, as ScopeRows::flush(). Then notifies the watches of held scopes.
+  // Errors: the disk's; changes that could not be written stay unwritten.
   [[nodiscard]] Status flush();
   // As flush(), but also writes how far each scope has come without changes of its objects, so that
   // its watch continues there after a restart.
   [[nodiscard]] Status flush_versions();
 
-  [[nodiscard]] const CacheLimits& limits() const { return limits_; }
+  [[nodiscard]] const sync::watch::CacheLimits& limits() const { return limits_; }
   // Bytes of all scopes in memory, as counted for CacheLimits::memory_bytes.
-  [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
+  [[nodiscard]] std::size_t memory_bytes() const { return bytes_.all(); }
   // Snapshots of lists that clients read in pages. What they no longer share with the scopes counts
   // for CacheLimits::memory_bytes and makes room for the scopes.
   [[nodiscard]] ListSnapshots& snapshots() { return snapshots_; }
   // Number of scopes dropped to make room since the start.
   [[nodiscard]] std::uint64_t evicted() const { return evicted_; }
 
-  // Stored answers that are not lists: discovery documents, tokens, kinds, tables.
-  [[nodiscard]] Result<std::optional<store::Answer>> find_answer(std::string_view owner,
-                                                                 std::string_view key);
-  [[nodiscard]] Result<std::vector<std::string>> answer_keys(std::string_view owner,
-                                                             std::string_view prefix);
-  [[nodiscard]] Status put_answer(std::string_view owner, std::string_view key,
-                                  const store::Answer& answer);
-
  private:
-  struct Unwritten {
-    ScopePtr scope;
-    bool whole = false;    // write all objects, not only `names`
-    bool durable = false;  // must be written durably
-    std::map<sync::watch::ObjectKey, bool> names;
-  };
-
   [[nodiscard]] Status restore_one(const store::Scope& row);
   [[nodiscard]] ScopePtr make(const store::ScopeKey& key);
-  [[nodiscard]] Unwritten& unwritten_of(LocalScope& scope);
-  // A scope's row once the transaction is committed.
-  struct Row {
-    store::ScopeId id{};
-    RowVersion version;
-  };
-  [[nodiscard]] Result<Row> write(const store::Transaction& in, const Unwritten& unwritten);
-  [[nodiscard]] Result<Row> write_changes(const store::Transaction& in, const Unwritten& unwritten,
-                                          store::ScopeId row);
-  [[nodiscard]] store::Durability durability() const;
-  [[nodiscard]] Status write_together();
-  [[nodiscard]] Status write_alone(const Unwritten& unwritten);
   // Marks an object as unwritten and notifies waiters.
   void note(LocalScope& scope, const sync::watch::ObjectKey& key);
   // Notifies waiters, unless the scope is held.
@@ -159,45 +118,35 @@ class Scopes {
   [[nodiscard]] std::vector<ScopePtr> wider_than(const store::ScopeKey& wanted) const;
   [[nodiscard]] Status fill(LocalScope& scope, const LocalScope& wider);
 
-  // scope_quota.cpp
+  // scopes_room.cpp
+  // What the rules for room read of these scopes.
+  [[nodiscard]] sync::watch::ScopeFactsTable facts_of(const std::vector<ScopePtr>& scopes) const;
+  // All scopes but one, which may be null.
+  [[nodiscard]] std::vector<ScopePtr> all_but(const LocalScope* scope) const;
   [[nodiscard]] Status make_room_for(const store::ScopeKey& key);
   // Makes room for the scope to hold `objects` objects and `bytes` bytes. Errors: exhausted.
   [[nodiscard]] Status admit(const LocalScope& scope, std::size_t objects, std::size_t bytes);
-  [[nodiscard]] Status admit_foreign(const LocalScope& scope, std::size_t bytes);
-  [[nodiscard]] static std::size_t growth_of(const LocalScope& scope, std::size_t bytes);
+  // Drops a scope for want of room. Errors: exhausted, because of the disk.
+  [[nodiscard]] Status evict(const ScopePtr& scope);
+  // Drops the events kept for watches that resume, of one owner or of all ("").
+  void forget_events(std::string_view owner);
+  // Counts the scope's bytes as they are now.
   void account(LocalScope& scope);
-  // Drops the events kept for watches that resume, of one owner or of all (""). Returns whether
-  // that freed memory.
-  bool forget_events(std::string_view owner);
-  bool drop_least_recently_used(const std::function<bool(const LocalScope&)>& among);
-  bool drop_one_of(std::string_view owner);
-  bool drop_bytes_of(std::string_view owner, const LocalScope& except);
-  bool drop_foreign(std::size_t bytes_min);
-  bool drop_least_needed();
-  [[nodiscard]] std::size_t count_of(std::string_view owner) const;
-  [[nodiscard]] std::size_t foreign_count() const;
-  [[nodiscard]] std::string largest_foreign_owner() const;
-  [[nodiscard]] std::size_t bytes_of(const std::string& owner) const;
-  [[nodiscard]] Status limit_file();
+  // Whether a restored scope fits the limits. The run that stored it may have had larger ones.
   [[nodiscard]] Result<bool> fits(const store::Scope& row);
-  [[nodiscard]] bool fits_by_number(const store::ScopeKey& key) const;
 
   asio::any_io_executor executor_;
-  store::Database& database_;
-  store::Cache cache_;
-  store::Answers answers_;
-  store::Sequence local_versions_;
+  StoredAnswers& answers_;
   const Clock& clock_;
-  CacheLimits limits_;
+  sync::watch::CacheLimits limits_;
+  ScopeRows rows_;
   loop::Event changed_;
   OnNew on_new_;
   OnDrop on_drop_;
   IsNeeded is_needed_ = [](const LocalScope&) { return false; };
   std::map<store::ScopeKey, ScopePtr> scopes_;
   std::uint64_t last_number_ = 0;
-  std::map<ScopeNumber, Unwritten> unwritten_;
-  std::size_t memory_bytes_ = 0;
-  std::map<std::string, std::size_t> owner_bytes_;
+  sync::watch::ScopeBytes bytes_;
   std::uint64_t evicted_ = 0;
   ListSnapshots snapshots_;
 };

@@ -1,6 +1,6 @@
 #include "agent/edge/cache/stored_tokens.h"
 
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "platform/log.h"
 #include "platform/tls/digest.h"
 
@@ -20,11 +20,11 @@ std::string token_key(std::string_view path, const std::string& body) {
   return std::string(token_prefix) + std::string(path) + " " + tls::sha256_hex(body);
 }
 
-Result<StoredTokens> stored_tokens(Scopes& scopes) {
+Result<StoredTokens> stored_tokens(StoredAnswers& answers) {
   StoredTokens tokens;
-  TRY(const std::vector<std::string> keys, scopes.answer_keys(node_owner, token_prefix));
+  TRY(const std::vector<std::string> keys, answers.keys(node_owner, token_prefix));
   for (const std::string& key : keys) {
-    const auto answer = scopes.find_answer(node_owner, key);
+    const auto answer = answers.find(node_owner, key);
     if (!answer || !*answer) continue;
     if (auto token = read(key, **answer)) tokens.emplace(key, *std::move(token));
   }
@@ -36,11 +36,11 @@ std::optional<WallTime> end_of_token(std::string_view key, const store::Answer& 
   return token ? token->ends : answer.expires;
 }
 
-Status remove_unneeded_tokens(Scopes& scopes, const std::set<std::string>& pod_uids) {
-  TRY(const StoredTokens tokens, stored_tokens(scopes));
+Status remove_unneeded_tokens(StoredAnswers& answers, const std::set<std::string>& pod_uids) {
+  TRY(const StoredTokens tokens, stored_tokens(answers));
   for (const auto& [key, token] : tokens) {
     if (is_needed(token, pod_uids)) continue;
-    if (auto removed = scopes.remove_answer(node_owner, key); !removed) return removed;
+    if (auto removed = answers.remove(node_owner, key); !removed) return removed;
     log_info("token of a pod that is gone removed",
              {{"namespace", token.namespace_name}, {"pod_uid", token.pod_uid}});
   }

@@ -13,7 +13,7 @@
 #include <set>
 #include <string>
 
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/stored_answers.h"
 #include "sync/autonomy/token.h"
 
 namespace holdfast::agent {
@@ -27,7 +27,7 @@ inline constexpr std::string_view token_prefix = "token ";
 using StoredTokens = std::map<std::string, sync::autonomy::StoredToken>;
 
 // The node's own tokens. Those that cannot be read are left out. Errors: the disk's.
-[[nodiscard]] Result<StoredTokens> stored_tokens(Scopes& scopes);
+[[nodiscard]] Result<StoredTokens> stored_tokens(StoredAnswers& answers);
 
 // When a stored token ends; nothing if it does not say.
 [[nodiscard]] std::optional<WallTime> end_of_token(std::string_view key,
@@ -35,6 +35,7 @@ using StoredTokens = std::map<std::string, sync::autonomy::StoredToken>;
 
 // Removes the node's tokens that no pod in `pod_uids`, which must be all pods of the node, may ask
 // for. Errors: the disk's.
-[[nodiscard]] Status remove_unneeded_tokens(Scopes& scopes, const std::set<std::string>& pod_uids);
+[[nodiscard]] Status remove_unneeded_tokens(StoredAnswers& answers,
+                                            const std::set<std::string>& pod_uids);
 
 }  // namespace holdfast::agent

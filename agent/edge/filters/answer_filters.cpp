@@ -4,9 +4,9 @@
 
 #include "agent/edge/filters/filtered_stream.h"
 #include "agent/edge/forward/unavailable.h"
-#include "agent/edge/options/cache_limits.h"
 #include "agent/edge/options/pods_address.h"
 #include "agent/edge/route/answer.h"
+#include "agent/edge/route/caller.h"
 #include "platform/log.h"
 #include "platform/net/transport.h"
 #include "platform/text.h"

@@ -1,7 +1,7 @@
 // The part of AnswerFilters that updates its knowledge and settings from its scopes.
 
 #include "agent/edge/filters/answer_filters.h"
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "platform/check.h"
 #include "platform/log.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agent/client/limited_client.h"
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "platform/log.h"
 #include "platform/loop/tasks.h"
 #include "platform/loop/timer.h"
@@ -18,10 +18,10 @@ constexpr RejoinLimits rejoin_limits;
 
 }  // namespace
 
-Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
-               ScopeReflectors& reflectors, OfflineStore& offline_store, NodeLease& lease,
-               Registration& registration, const Clock& clock, Random& random)
-    : options_(options),
+Rejoin::Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
+               OfflineStore& offline_store, NodeLease& lease, Registration& registration,
+               const Clock& clock, Random& random)
+    : settings_(std::move(settings)),
       scopes_(scopes),
       uplink_(uplink),
       reflectors_(reflectors),
@@ -30,7 +30,7 @@ Rejoin::Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
       registration_(registration),
       clock_(clock),
       random_(random),
-      replay_(options, uplink, offline_store, clock),
+      replay_(settings_.node_name, uplink, offline_store, clock),
       lease_renewed_at_(clock.mono()) {
   reflectors_.on_health([this](const LocalScope& scope) { record_health(scope); });
 }
@@ -54,7 +54,7 @@ asio::awaitable<void> Rejoin::maintain_link() {
 Rejoin::CachedNode Rejoin::cached_node() const {
   const store::ScopeKey nodes{
       .owner = std::string(node_owner), .version = "v1", .resource = "nodes"};
-  const sync::watch::ObjectKey key{"", options_.node_name};
+  const sync::watch::ObjectKey key{"", settings_.node_name};
   const ScopePtr scope = scopes_.covering(nodes, key, true);
   return {scope, scope ? scope->cache().find(key) : nullptr};
 }
@@ -100,7 +100,7 @@ void Rejoin::note_setback(const NodeLease::Setback& setback) {
       "the API server's versions went back: its data was replaced by older data; all lists are "
       "read again",
       {{"from", setback.from}, {"to", setback.to}});
-  offline_store_.record("cloud", "nodes/" + options_.node_name,
+  offline_store_.record("cloud", "nodes/" + settings_.node_name,
                         "the API server's versions went back from " + std::to_string(setback.from) +
                             " to " + std::to_string(setback.to) +
                             ": its data was replaced by older data; all lists are read again");
@@ -113,19 +113,20 @@ asio::awaitable<void> Rejoin::probe_servers() {
 }
 
 // Renews the lease during a rejoin, so that the node does not become Unknown because of a long one.
-static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink,
-                                             const EdgeOptions& options, const Clock& clock) {
+static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink, Duration interval,
+                                             const Clock& clock) {
   for (;;) {
-    co_await loop::sleep_until(clock.mono() + options.lease_renew_interval);
+    co_await loop::sleep_until(clock.mono() + interval);
     (void)co_await lease.renew(uplink);
   }
 }
 
 asio::awaitable<void> Rejoin::rejoin() {
-  offline_store_.record("link", "nodes/" + options_.node_name, "rejoining");
+  offline_store_.record("link", "nodes/" + settings_.node_name, "rejoining");
   const auto meanwhile = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
   meanwhile_ = meanwhile;
-  meanwhile->spawn("lease", renew_meanwhile(lease_, uplink_, options_, clock_));
+  meanwhile->spawn("lease",
+                   renew_meanwhile(lease_, uplink_, settings_.lease_renew_interval, clock_));
   Status done = co_await run_stages();
   meanwhile->cancel();
   co_await meanwhile->join();
@@ -135,10 +136,10 @@ asio::awaitable<void> Rejoin::rejoin() {
   reflectors_.admit(-1);
   if (done) {
     uplink_.rejoined();
-    offline_store_.record("link", "nodes/" + options_.node_name, "connected");
+    offline_store_.record("link", "nodes/" + settings_.node_name, "connected");
   } else {
     uplink_.rejoin_failed(done.error().what);
-    offline_store_.record("link", "nodes/" + options_.node_name, "offline: " + done.error().what);
+    offline_store_.record("link", "nodes/" + settings_.node_name, "offline: " + done.error().what);
   }
 }
 
@@ -157,7 +158,7 @@ asio::awaitable<Status> Rejoin::run_stages() {
   const bool has_cache = std::any_of(
       all.begin(), all.end(), [](const auto& each) { return each.second->cache().complete(); });
   if (has_cache) {
-    co_await loop::sleep_until(clock_.mono() + random_.jitter(options_.rejoin_jitter));
+    co_await loop::sleep_until(clock_.mono() + random_.jitter(settings_.jitter));
   }
   writes_postponed_ = false;
   Status done = co_await check_node();
@@ -204,7 +205,7 @@ void Rejoin::note_unreadable(const std::string& why) {
   check_node_later();
   if (why == node_problem_) return;
   node_problem_ = why;
-  offline_store_.record("node", "nodes/" + options_.node_name, "the Node cannot be read: " + why);
+  offline_store_.record("node", "nodes/" + settings_.node_name, "the Node cannot be read: " + why);
 }
 
 asio::awaitable<void> Rejoin::check_node_when_due() {
@@ -230,7 +231,7 @@ void Rejoin::note_node_version(sync::objects::Version before, std::string_view t
 asio::awaitable<Result<http::Response>> Rejoin::read_node() {
   const MonoTime until = clock_.mono() + rejoin_limits.overload;
   for (;;) {
-    ApiRequest request{.target = "/api/v1/nodes/" + percent_encode(options_.node_name)};
+    ApiRequest request{.target = "/api/v1/nodes/" + percent_encode(settings_.node_name)};
     auto node = co_await uplink_.send(std::move(request), false, rejoin_limits.request);
     const bool overloaded = node && (node->status == 429 || node->status == 503);
     if (node && !overloaded) overload_backoff_.reset();
@@ -249,7 +250,7 @@ asio::awaitable<Status> Rejoin::check_node() {
   const sync::objects::Version before = cached.object != nullptr ? cached.object->version : 0;
   const auto node = co_await read_node();
   if (!node) co_return fail("node", node.error());
-  const std::string subject = "nodes/" + options_.node_name;
+  const std::string subject = "nodes/" + settings_.node_name;
   Status done;
   const CachedNode known = cached_node();
   if (node->status != 200 && known.object != nullptr) {
@@ -278,11 +279,11 @@ asio::awaitable<Status> Rejoin::check_node() {
   known_node_.clear();
   registration_.note_existence();
   sync::objects::RequestInfo about{
-      .is_resource = true, .version = "v1", .resource = "nodes", .name = options_.node_name};
+      .is_resource = true, .version = "v1", .resource = "nodes", .name = settings_.node_name};
   if (known.object != nullptr && known.object->uid != header->uid) {
     log_warn(
         "the cloud has another node with this name",
-        {{"node", options_.node_name}, {"uid", header->uid}, {"known_uid", known.object->uid}});
+        {{"node", settings_.node_name}, {"uid", header->uid}, {"known_uid", known.object->uid}});
     offline_store_.record("node", subject,
                           "the cloud has another node with this name: uid " + header->uid);
     // The cloud's other objects may be other ones, too.

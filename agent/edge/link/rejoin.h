@@ -24,7 +24,6 @@
 #include "agent/edge/link/replay.h"
 #include "agent/edge/offline/offline_store.h"
 #include "agent/edge/offline/registration.h"
-#include "agent/edge/options/options.h"
 #include "platform/loop/tasks.h"
 #include "sync/pacing/backoff.h"
 
@@ -50,7 +49,12 @@ struct RejoinLimits {
 
 class Rejoin {
  public:
-  Rejoin(const EdgeOptions& options, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
+  struct Settings {
+    std::string node_name;
+    Duration lease_renew_interval;
+    Duration jitter;  // a rejoin starts after a random delay of up to this
+  };
+  Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
          OfflineStore& offline_store, NodeLease& lease, Registration& registration,
          const Clock& clock, Random& random);
 
@@ -108,7 +112,7 @@ class Rejoin {
   // Journals a change of a scope's health, within RejoinLimits::records.
   void record_health(const LocalScope& scope);
 
-  const EdgeOptions& options_;
+  const Settings settings_;
   Scopes& scopes_;
   Uplink& uplink_;
   ScopeReflectors& reflectors_;

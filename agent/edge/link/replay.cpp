@@ -88,9 +88,12 @@ struct Replay::Round {
   Status result;
 };
 
-Replay::Replay(const EdgeOptions& options, Uplink& uplink, OfflineStore& offline_store,
+Replay::Replay(std::string node_name, Uplink& uplink, OfflineStore& offline_store,
                const Clock& clock)
-    : options_(options), uplink_(uplink), offline_store_(offline_store), clock_(clock) {}
+    : node_name_(std::move(node_name)),
+      uplink_(uplink),
+      offline_store_(offline_store),
+      clock_(clock) {}
 
 Replay::~Replay() = default;
 
@@ -229,7 +232,7 @@ asio::awaitable<bool> Replay::prepare(Round& round, store::Entry& entry) {
     co_return false;
   }
   const sync::autonomy::StatusReplay replay{.resource = entry.write.object.resource,
-                                            .node_name = options_.node_name,
+                                            .node_name = node_name_,
                                             .queued = entry.write.body,
                                             .theirs = now->body};
   auto patch = sync::autonomy::replay_patch(replay);

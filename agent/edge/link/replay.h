@@ -23,7 +23,6 @@
 
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/offline/offline_store.h"
-#include "agent/edge/options/options.h"
 #include "sync/autonomy/replay.h"
 
 namespace holdfast::agent {
@@ -41,8 +40,7 @@ struct ReplayLimits {
 
 class Replay {
  public:
-  Replay(const EdgeOptions& options, Uplink& uplink, OfflineStore& offline_store,
-         const Clock& clock);
+  Replay(std::string node_name, Uplink& uplink, OfflineStore& offline_store, const Clock& clock);
   ~Replay();
 
   // Sends all entries that may be sent now. Entries that wait stay queued. Only one drain runs at a
@@ -101,7 +99,7 @@ class Replay {
   [[nodiscard]] std::set<store::EntryId> held_back() const;
   void forget_finished_entries(MonoTime began);
 
-  const EdgeOptions& options_;
+  const std::string node_name_;
   Uplink& uplink_;
   OfflineStore& offline_store_;
   const Clock& clock_;

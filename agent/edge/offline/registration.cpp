@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "platform/log.h"
 #include "platform/scoped.h"
 #include "sync/autonomy/registration.h"
@@ -25,18 +25,18 @@ void Registration::note(const RoutedRequest& request, const http::Response& resp
   if (!exists || request.caller.owner != node_owner) return;
   // A process of the node may create another Node, if the API server lets it.
   const auto header = sync::wire::read_any_header(request.http.body);
-  if (!header || header->name != options_.node_name) return;
+  if (!header || header->name != node_name_) return;
   const store::Answer kept{.status = response.status,
                            .content_type = std::string(request.http.headers.get("content-type")),
                            .bytes = request.http.body};
-  if (auto put = scopes_.put_answer(node_owner, registration_key, kept); !put) {
+  if (auto put = answers_.put(node_owner, registration_key, kept); !put) {
     log_warn("registration not kept", {{"error", put.error()}});
   }
 }
 
 std::optional<ApiRequest> Registration::request_of(const std::string& known) {
   ApiRequest request{.method = http::Method::post, .target = nodes_path};
-  const auto kept = scopes_.find_answer(node_owner, registration_key);
+  const auto kept = answers_.find(node_owner, registration_key);
   if (kept && *kept) {
     request.body = (*kept)->bytes;
     request.content_type = (*kept)->content_type;
@@ -49,7 +49,7 @@ std::optional<ApiRequest> Registration::request_of(const std::string& known) {
 }
 
 bool Registration::is_queued() {
-  const store::ObjectKey node{.version = "v1", .resource = "nodes", .name = options_.node_name};
+  const store::ObjectKey node{.version = "v1", .resource = "nodes", .name = node_name_};
   const auto pending = offline_store_.outbox().pending(node);
   return pending && std::any_of(pending->begin(), pending->end(), [](const store::Entry& entry) {
            return entry.write.verb == "POST";
@@ -59,8 +59,8 @@ bool Registration::is_queued() {
 void Registration::tell(const std::string& what) {
   if (what == told_) return;
   told_ = what;
-  log_warn(what, {{"node", options_.node_name}});
-  offline_store_.record("node", "nodes/" + options_.node_name, what);
+  log_warn(what, {{"node", node_name_}});
+  offline_store_.record("node", "nodes/" + node_name_, what);
   last_ = format_rfc3339(clock_.wall()) + ": " + what;
 }
 
@@ -74,8 +74,7 @@ asio::awaitable<Result<bool>> Registration::repeat(std::string known) {
   auto request = request_of(known);
   if (!request) {
     // A node that starts for the first time.
-    offline_store_.record("node", "nodes/" + options_.node_name,
-                          "the API server has no Node of this name");
+    offline_store_.record("node", "nodes/" + node_name_, "the API server has no Node of this name");
     co_return true;
   }
   const auto answer = co_await uplink_.send(*std::move(request), false, request_limit);
@@ -91,7 +90,7 @@ asio::awaitable<Result<bool>> Registration::repeat(std::string known) {
                                                          .version = "v1",
                                                          .resource = "nodes",
                                                          .subresource = "status",
-                                                         .name = options_.node_name});
+                                                         .name = node_name_});
   if (!dropped) co_return fail(dropped.error());
   co_return true;
 }
@@ -99,12 +98,9 @@ asio::awaitable<Result<bool>> Registration::repeat(std::string known) {
 asio::awaitable<void> Registration::send_event() {
   const std::string now = format_rfc3339(clock_.wall());
   const sync::events::EventRequest event = sync::events::create_event(
-      {.name = sync::events::event_name(options_.node_name, random_.next()),
+      {.name = sync::events::event_name(node_name_, random_.next()),
        .namespace_name = "default",
-       .about = {.kind = "Node",
-                 .namespace_name = "",
-                 .name = options_.node_name,
-                 .uid = options_.node_name},
+       .about = {.kind = "Node", .namespace_name = "", .name = node_name_, .uid = node_name_},
        .warning = true,
        .reason = "RegisteredAgain",
        .message = "The cloud deleted this node while it was cut off; it was registered again",

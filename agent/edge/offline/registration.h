@@ -9,10 +9,10 @@
 #include <boost/asio/awaitable.hpp>
 #include <string>
 
-#include "agent/edge/cache/answer_cache.h"
+#include "agent/edge/cache/stored_answers.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/offline/offline_store.h"
-#include "agent/edge/options/options.h"
+#include "agent/edge/route/routed_request.h"
 #include "platform/random.h"
 
 namespace holdfast::agent {
@@ -20,10 +20,10 @@ namespace holdfast::agent {
 class Registration {
  public:
   // All parameters must outlive this.
-  Registration(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
+  Registration(std::string node_name, StoredAnswers& answers, Uplink& uplink,
                OfflineStore& offline_store, const Clock& clock, Random& random)
-      : options_(options),
-        scopes_(scopes),
+      : node_name_(std::move(node_name)),
+        answers_(answers),
         uplink_(uplink),
         offline_store_(offline_store),
         clock_(clock),
@@ -54,8 +54,8 @@ class Registration {
   void tell(const std::string& what);
   asio::awaitable<void> send_event();
 
-  const EdgeOptions& options_;
-  Scopes& scopes_;
+  const std::string node_name_;
+  StoredAnswers& answers_;
   Uplink& uplink_;
   OfflineStore& offline_store_;
   const Clock& clock_;

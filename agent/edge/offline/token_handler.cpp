@@ -19,7 +19,7 @@ std::string name_of(const RoutedRequest& request, const std::string& key) {
 asio::awaitable<http::Response> TokenHandler::serve(const RoutedRequest& request) {
   const std::string key = token_key(request.http.path(), request.http.body);
   if (uplink_.link().allows_reads()) {
-    http::Response response = co_await forwarder_.forward(request, options_.read_deadline);
+    http::Response response = co_await forwarder_.forward(request, deadlines_.read);
     if (response.status == 200 || response.status == 201) {
       store::Answer answer{.status = response.status,
                            .content_type = std::string(response.headers.get("content-type")),

@@ -13,15 +13,15 @@
 #include "agent/edge/cache/answer_cache.h"
 #include "agent/edge/forward/forwarder.h"
 #include "agent/edge/offline/offline_store.h"
-#include "agent/edge/options/options.h"
+#include "agent/edge/route/deadlines.h"
 
 namespace holdfast::agent {
 
 class TokenHandler {
  public:
-  TokenHandler(const EdgeOptions& options, Uplink& uplink, Forwarder& forwarder,
+  TokenHandler(const Deadlines& deadlines, Uplink& uplink, Forwarder& forwarder,
                AnswerCache& answer_cache, OfflineStore& offline_store, const Clock& clock)
-      : options_(options),
+      : deadlines_(deadlines),
         uplink_(uplink),
         forwarder_(forwarder),
         answer_cache_(answer_cache),
@@ -35,7 +35,7 @@ class TokenHandler {
   // until its successor arrives.
   void note_end(const RoutedRequest& request, const std::string& key, const store::Answer& stored);
 
-  const EdgeOptions& options_;
+  const Deadlines deadlines_;
   Uplink& uplink_;
   Forwarder& forwarder_;
   AnswerCache& answer_cache_;

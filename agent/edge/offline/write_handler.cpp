@@ -59,12 +59,14 @@ Result<JsonBody> json_body_of(const http::Request& request) {
 
 }  // namespace
 
-WriteHandler::WriteHandler(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
-                           OfflineStore& offline_store, NodeLease& lease, Forwarder& forwarder,
-                           AnswerCache& answer_cache, Registration& registration,
-                           const Clock& clock, Random& random)
-    : options_(options),
+WriteHandler::WriteHandler(std::string node_name, const Deadlines& deadlines, Scopes& scopes,
+                           LocalVersions& versions, Uplink& uplink, OfflineStore& offline_store,
+                           NodeLease& lease, Forwarder& forwarder, AnswerCache& answer_cache,
+                           Registration& registration, const Clock& clock, Random& random)
+    : node_name_(std::move(node_name)),
+      deadlines_(deadlines),
       scopes_(scopes),
+      versions_(versions),
       uplink_(uplink),
       offline_store_(offline_store),
       lease_(lease),
@@ -73,14 +75,14 @@ WriteHandler::WriteHandler(const EdgeOptions& options, Scopes& scopes, Uplink& u
       registration_(registration),
       clock_(clock),
       random_(random),
-      tokens_(options, uplink, forwarder, answer_cache, offline_store, clock) {}
+      tokens_(deadlines, uplink, forwarder, answer_cache, offline_store, clock) {}
 
 asio::awaitable<http::Response> WriteHandler::serve(const RoutedRequest& request) {
   const sync::objects::RequestInfo& info = request.info;
   // A dry run neither renews a lease nor stores a token, and changes nothing here.
   const bool dry_run = sync::autonomy::is_dry_run(info, request.http.body);
   sync::autonomy::Admission admission =
-      dry_run ? sync::autonomy::Admission::refuse : sync::autonomy::admit(info, options_.node_name);
+      dry_run ? sync::autonomy::Admission::refuse : sync::autonomy::admit(info, node_name_);
   const bool is_node = request.caller.owner == node_owner;
   // Only the node itself counts as its kubelet: others, such as a problem detector, may also write
   // a node's status.
@@ -100,7 +102,7 @@ asio::awaitable<http::Response> WriteHandler::serve(const RoutedRequest& request
     }
     const bool acceptable = admission != sync::autonomy::Admission::refuse;
     // A write that can be accepted here does not wait long for the cloud.
-    const Duration limit = acceptable ? options_.read_deadline : options_.write_deadline;
+    const Duration limit = acceptable ? deadlines_.read : deadlines_.write;
     http::Response response = co_await forwarder_.forward(request, limit);
     if (!dry_run) answer_cache_.note_written(request, response);
     kept_pods_.clear();
@@ -127,11 +129,11 @@ void WriteHandler::forget_older(const sync::objects::RequestInfo& info) {
 bool WriteHandler::is_our_lease(const http::Request& request) const {
   if (request.method != http::Method::post) return true;
   const auto header = sync::wire::read_any_header(request.body);
-  return header && header->name == options_.node_name;
+  return header && header->name == node_name_;
 }
 
 http::Response WriteHandler::answer_lease(const RoutedRequest& request) {
-  auto version = scopes_.next_local_version();
+  auto version = versions_.next();
   if (!version) return not_accepted(version.error());
   const bool created = request.http.method == http::Method::post;
   if (request.http.method != http::Method::get) lease_.note_kubelet_activity();
@@ -143,11 +145,11 @@ asio::awaitable<http::Response> WriteHandler::pass_lease(const RoutedRequest& re
   if (!uplink_.link().allows_reads()) co_return unknown_credentials(uplink_);
   if (sync::autonomy::carries_local_version(request.http.body)) {
     co_return to_response(
-        sync::wire::status::conflict({"coordination.k8s.io", "leases"}, options_.node_name));
+        sync::wire::status::conflict({"coordination.k8s.io", "leases"}, node_name_));
   }
   // A kubelet with its own token renews the lease itself by this request. Permission to write the
   // lease does not make the caller the node's kubelet.
-  co_return co_await forwarder_.forward(request, options_.read_deadline);
+  co_return co_await forwarder_.forward(request, deadlines_.read);
 }
 
 namespace {
@@ -210,10 +212,10 @@ std::vector<ScopePtr> WriteHandler::holders(const sync::objects::RequestInfo& in
     if (key.group != info.group || key.resource != info.resource) continue;
     if (!scope->cache().complete()) continue;
     const bool here = key.namespace_name.empty() || key.namespace_name == object.namespace_name;
-    const bool selects = key.label_selector.empty() &&
-                         (key.field_selector.empty() ||
-                          key.field_selector == "spec.nodeName=" + options_.node_name ||
-                          key.field_selector == "metadata.name=" + object.name);
+    const bool selects =
+        key.label_selector.empty() &&
+        (key.field_selector.empty() || key.field_selector == "spec.nodeName=" + node_name_ ||
+         key.field_selector == "metadata.name=" + object.name);
     const bool has = scope->cache().find(object) != nullptr;
     if (has || (created && here && selects)) found.push_back(scope);
   }
@@ -232,12 +234,12 @@ http::Response WriteHandler::accept(const RoutedRequest& request,
     if (header) about.name = header->name;
   }
   const sync::watch::ObjectKey object{about.namespace_name, about.name};
-  const auto version = scopes_.next_local_version();
+  const auto version = versions_.next();
   if (!version) return not_accepted(version.error());
 
   std::vector<ScopePtr> scopes = holders(about, object, about.verb == "create");
   const std::optional<std::string> current = current_of(scopes, object, request.caller.owner);
-  if (registration && about.name == options_.node_name && !current) {
+  if (registration && about.name == node_name_ && !current) {
     return unavailable(uplink_, "this node was never registered");
   }
   const std::string uid = sync::autonomy::local_uid(random_.uuid());
@@ -246,7 +248,7 @@ http::Response WriteHandler::accept(const RoutedRequest& request,
                                    .content_type = body->content_type,
                                    .body = body->bytes,
                                    .grace_period_seconds = request.query.get("gracePeriodSeconds"),
-                                   .node_name = options_.node_name,
+                                   .node_name = node_name_,
                                    .version = *version,
                                    .now = clock_.wall(),
                                    .new_uid = uid};
@@ -331,14 +333,14 @@ Status WriteHandler::reapply_outbox() {
     if (scopes.empty()) continue;
     const auto current = current_of(scopes, object, node_owner);
     if (current && queued.verb == "POST") continue;
-    TRY(const sync::objects::Version version, scopes_.next_local_version());
+    TRY(const sync::objects::Version version, versions_.next());
     const std::string new_uid = sync::autonomy::local_uid(random_.uuid());
-    sync::autonomy::LocalWrite write{.admission = sync::autonomy::admit(*info, options_.node_name),
+    sync::autonomy::LocalWrite write{.admission = sync::autonomy::admit(*info, node_name_),
                                      .request = *info,
                                      .content_type = queued.content_type,
                                      .body = queued.body,
                                      .queued = true,
-                                     .node_name = options_.node_name,
+                                     .node_name = node_name_,
                                      .version = version,
                                      .now = queued.created,
                                      .new_uid = new_uid};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/edge/cache/answer_cache.h"
+#include "agent/edge/cache/local_versions.h"
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/forward/forwarder.h"
 #include "agent/edge/forward/node_lease.h"
@@ -21,17 +22,17 @@
 #include "agent/edge/offline/offline_store.h"
 #include "agent/edge/offline/registration.h"
 #include "agent/edge/offline/token_handler.h"
-#include "agent/edge/options/options.h"
+#include "agent/edge/route/deadlines.h"
 #include "platform/random.h"
 
 namespace holdfast::agent {
 
 class WriteHandler {
  public:
-  WriteHandler(const EdgeOptions& options, Scopes& scopes, Uplink& uplink,
-               OfflineStore& offline_store, NodeLease& lease, Forwarder& forwarder,
-               AnswerCache& answer_cache, Registration& registration, const Clock& clock,
-               Random& random);
+  WriteHandler(std::string node_name, const Deadlines& deadlines, Scopes& scopes,
+               LocalVersions& versions, Uplink& uplink, OfflineStore& offline_store,
+               NodeLease& lease, Forwarder& forwarder, AnswerCache& answer_cache,
+               Registration& registration, const Clock& clock, Random& random);
 
   // Answers a write of a resource, or any request for the node's own lease (HandlerKind::write).
   asio::awaitable<http::Response> serve(const RoutedRequest& request);
@@ -57,8 +58,10 @@ class WriteHandler {
   void tell_kept(const sync::objects::RequestInfo& info, const std::string& uid,
                  std::string_view pod);
 
-  const EdgeOptions& options_;
+  const std::string node_name_;
+  const Deadlines deadlines_;
   Scopes& scopes_;
+  LocalVersions& versions_;
   Uplink& uplink_;
   OfflineStore& offline_store_;
   NodeLease& lease_;

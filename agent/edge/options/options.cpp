@@ -5,33 +5,11 @@
 
 #include "platform/net/transport.h"
 #include "platform/text.h"
+#include "sync/autonomy/byte_budget.h"
+#include "sync/autonomy/server_pool.h"
 #include "sync/objects/name.h"
 
 namespace holdfast::agent {
-
-Result<UplinkSettings> EdgeOptions::uplink() const {
-  UplinkSettings made{.link = {.probe_interval = lease_renew_interval,
-                               .probe_deadline = probe_deadline,
-                               .probe_backoff_min = probe_backoff_min,
-                               .probe_backoff_max = probe_backoff_max,
-                               .retry_after_max = lease_duration / 2},
-                      .server_pool = {.mode = sync::autonomy::parse_lb_mode(lb_mode).value_or(
-                                          sync::autonomy::LbMode::rr),
-                                      .probe_backoff_min = probe_backoff_min,
-                                      .probe_backoff_max = probe_backoff_max}};
-  TRY(made.rates, sync::autonomy::parse_byte_rates(uplink_budget));
-  made.answers = answer_limits(static_cast<std::size_t>(list_bytes_max));
-  return made;
-}
-
-CacheLimits cache_limits(const EdgeOptions& settings) {
-  const auto scope_bytes = static_cast<std::size_t>(settings.list_bytes_max);
-  return {.scopes = static_cast<std::size_t>(settings.scopes_max),
-          .foreign = {.bytes = foreign_scope_bytes(scope_bytes)},
-          .memory_bytes = static_cast<std::size_t>(settings.cache_memory_max),
-          .disk_bytes = settings.cache_disk_max,
-          .scope_bytes = scope_bytes};
-}
 
 void add_options(config::Options& options, EdgeOptions& settings) {
   options.add("node-name", settings.node_name, "name of this node (required)");

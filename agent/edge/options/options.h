@@ -8,10 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/edge/options/cache_limits.h"
 #include "agent/edge/options/filter_options.h"
 #include "agent/edge/options/identity_options.h"
-#include "agent/edge/options/uplink_settings.h"
 #include "platform/config/options.h"
 #include "platform/result.h"
 #include "platform/time.h"
@@ -56,7 +54,7 @@ struct EdgeOptions {
   Duration flush_interval = 2s;  // changes of the cache are written this often
   Duration bookmark_interval = 60s;
   int scopes_max = 500;
-  // In bytes; see CacheLimits.
+  // In bytes; see cache/cache_limits.h.
   std::int64_t list_bytes_max = 8 << 20;
   std::int64_t cache_memory_max = 24 << 20;
   std::int64_t cache_disk_max = 128 << 20;
@@ -69,13 +67,7 @@ struct EdgeOptions {
 
   // Bytes per second upstream; see sync::autonomy::parse_byte_rates(). Empty: no limit.
   std::vector<std::string> uplink_budget;
-
-  // Errors: invalid (the budget).
-  [[nodiscard]] Result<UplinkSettings> uplink() const;
 };
-
-// The limits of the cache that the settings ask for.
-[[nodiscard]] CacheLimits cache_limits(const EdgeOptions& settings);
 
 void add_options(config::Options& options, EdgeOptions& settings);
 

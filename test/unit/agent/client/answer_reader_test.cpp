@@ -276,7 +276,8 @@ TEST(AnswerReader, LimitsLeaveTheNodeOneAnswer) {
 TEST(HeldPool, ForeignListsAlwaysLeaveRoomForOneListOfTheNode) {
   for (const std::size_t list : {1UL << 20, 8UL << 20, 64UL << 20}) {
     BytePool pool(receive_pool_limits(list), "lists");
-    EXPECT_TRUE(ByteReservation(pool, Requester::foreign).set(foreign_scope_bytes(list)));
+    EXPECT_TRUE(
+        ByteReservation(pool, Requester::foreign).set(sync::watch::foreign_scope_bytes(list)));
     std::vector<std::unique_ptr<ByteReservation>> foreign;
     bool room = true;
     while (room) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/edge/cache/local_versions.h"
 #include "agent/edge/cache/scopes.h"
 #include "platform/loop/clock.h"
 #include "store/recover.h"
@@ -43,14 +44,16 @@ inline sync::watch::WatchCache::Objects objects(
 // The parts of an agent that keep its cache, opened on a data directory.
 struct Agent {
   Agent(asio::io_context& context, const std::filesystem::path& dir, std::size_t scopes_max = 100)
-      : Agent(context, dir, CacheLimits{.scopes = scopes_max}) {}
-  Agent(asio::io_context& context, const std::filesystem::path& dir, const CacheLimits& limits,
-        const std::string& vfs = "")
+      : Agent(context, dir, sync::watch::CacheLimits{.scopes = scopes_max}) {}
+  Agent(asio::io_context& context, const std::filesystem::path& dir,
+        const sync::watch::CacheLimits& limits, const std::string& vfs = "")
       : clock(loop::clock_of(context.get_executor())),
         database(store::open_or_rebuild(dir / "cache.db", options(vfs), store::cache_schema(), {})
                      .value()
                      .database),
-        scopes(context.get_executor(), database, clock, limits) {
+        answers(database, clock),
+        versions(database),
+        scopes(context.get_executor(), database, answers, clock, limits) {
     EXPECT_TRUE(scopes.restore());
   }
 
@@ -62,6 +65,8 @@ struct Agent {
 
   const Clock& clock;
   store::Database database;
+  StoredAnswers answers;
+  LocalVersions versions;
   Scopes scopes;
 };
 

@@ -75,7 +75,7 @@ class FlashBudget : public testing::TestWithParam<int> {
  protected:
   FlashBudget() {
     test::follow({.within = "cache.db"});
-    run_.emplace(time_.context(), dir_.path(), CacheLimits{}, "fault");
+    run_.emplace(time_.context(), dir_.path(), sync::watch::CacheLimits{}, "fault");
     scope_ = run_->scopes.open(node_pods).value();
     sync::watch::WatchCache::Objects resident;
     for (int pod = 0; pod < 10; ++pod) resident[name_of(pod)] = object_of(pod, life_[3].bytes);
@@ -123,7 +123,7 @@ class FlashBudget : public testing::TestWithParam<int> {
     while (token.bytes.size() < 1531) token.bytes += letters[random() % 64];
     const std::string key = "token /api/v1/namespaces/site/serviceaccounts/default/token " +
                             digits(64, static_cast<unsigned>(pod));
-    EXPECT_TRUE(run_->scopes.put_answer("node", key, token));
+    EXPECT_TRUE(run_->answers.put("node", key, token));
   }
 
   void happen(int pod, const Moment& moment) {

@@ -23,7 +23,7 @@ class SnapshotRun {
  public:
   explicit SnapshotRun(std::size_t object_bytes)
       : bytes_(object_bytes),
-        run_(time.context(), dir_.path(), CacheLimits{.memory_bytes = 100'000}) {
+        run_(time.context(), dir_.path(), sync::watch::CacheLimits{.memory_bytes = 100'000}) {
     for (int number = 0; number < 3; ++number) fill(number, 5);
   }
 

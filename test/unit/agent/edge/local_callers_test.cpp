@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "agent/edge/door/request_gate.h"
-#include "agent/edge/options/cache_limits.h"
+#include "agent/edge/route/caller.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 

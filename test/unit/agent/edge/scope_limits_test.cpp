@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <random>
 
-#include "agent/edge/options/options.h"
+#include "agent/edge/room_settings.h"
 #include "test/support/virtual_time.h"
 #include "test/unit/agent/edge/cache_run.h"
 
@@ -106,10 +106,10 @@ sync::watch::CachedObject large(std::size_t bytes, sync::objects::Version versio
 TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
   const test::ScratchDir dir;
   test::VirtualTime time;
-  const CacheLimits limits{.foreign = {.bytes = 20'000},
-                           .memory_bytes = 100'000,
-                           .scope_bytes = 60'000,
-                           .scope_objects = 10};
+  const sync::watch::CacheLimits limits{.foreign = {.bytes = 20'000},
+                                        .memory_bytes = 100'000,
+                                        .scope_bytes = 60'000,
+                                        .scope_objects = 10};
   Agent run(time.context(), dir.path(), limits);
   const auto fill = [&run](const store::ScopeKey& where, std::size_t bytes, int version) {
     sync::watch::WatchCache::Objects all;
@@ -160,7 +160,7 @@ TEST(Scopes, AnotherCallersListMayBeHalfAsLargeAsTheNodes) {
 TEST(Scopes, TheFileAndItsLogStayBelowTheirLimit) {
   const test::ScratchDir dir;
   test::VirtualTime time;
-  const CacheLimits limits{.disk_bytes = 16 << 20};
+  const sync::watch::CacheLimits limits{.disk_bytes = 16 << 20};
   Agent run(time.context(), dir.path(), limits);
   std::mt19937 random(1);
   const auto incompressible = [&random] {
@@ -199,7 +199,8 @@ TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
       EXPECT_TRUE(run.scopes.replace(*run.scopes.open(each).value(), std::move(all), 5, pod_kind));
     }
   }
-  Agent run(time.context(), dir.path(), CacheLimits{.memory_bytes = 15'000, .scope_bytes = 50'000});
+  Agent run(time.context(), dir.path(),
+            sync::watch::CacheLimits{.memory_bytes = 15'000, .scope_bytes = 50'000});
   EXPECT_EQ(count(run.scopes, "node"), 1u);
   EXPECT_TRUE(run.scopes.find(of("node", 1))->cache().complete());
   EXPECT_EQ(count(run.scopes, "token:a"), 0u);
@@ -220,7 +221,8 @@ TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
     }
   }
   {
-    Agent run(time.context(), dir.path(), CacheLimits{.scopes = 20, .foreign = {.scopes = 4}});
+    Agent run(time.context(), dir.path(),
+              sync::watch::CacheLimits{.scopes = 20, .foreign = {.scopes = 4}});
     EXPECT_EQ(count(run.scopes, "node"), 8u);
     for (const char* owner : {"token:a", "token:b", "token:c"}) {
       EXPECT_LE(count(run.scopes, owner), 4u);
@@ -228,7 +230,7 @@ TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
     EXPECT_EQ(run.scopes.all().size(), 18u) << "foreign owners may have half of all";
   }
   Agent run(time.context(), dir.path(),
-            CacheLimits{.foreign = {.bytes = 35'000}, .memory_bytes = 150'000});
+            sync::watch::CacheLimits{.foreign = {.bytes = 35'000}, .memory_bytes = 150'000});
   EXPECT_EQ(count(run.scopes, "node"), 8u);
   EXPECT_LE(run.scopes.memory_bytes(), 150'000u);
   for (const char* owner : {"token:a", "token:b", "token:c"}) {

@@ -53,7 +53,7 @@ class ScopesDurability : public testing::Test {
 
 TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {
   test::follow({.keep_synced = true});
-  Agent run(time_.context(), dir_.path(), CacheLimits{}, "fault");
+  Agent run(time_.context(), dir_.path(), sync::watch::CacheLimits{}, "fault");
   const ScopePtr scope = run.scopes.open(pods).value();
   ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
   EXPECT_EQ(after_power_cut(pods), "9: a@3") << "the first list is durable";
@@ -77,7 +77,7 @@ TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {
 // repeated.
 TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
   test::follow({});
-  Agent run(time_.context(), dir_.path(), CacheLimits{}, "fault");
+  Agent run(time_.context(), dir_.path(), sync::watch::CacheLimits{}, "fault");
   std::mt19937 random(20261123);
   const auto below = [&random](unsigned bound) { return static_cast<unsigned>(random() % bound); };
   const auto some_name = [&below] { return std::string(1, static_cast<char>('a' + below(5))); };
@@ -96,7 +96,7 @@ TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
         ASSERT_TRUE(run.scopes.apply(
             *scope, {sync::watch::EventType::deleted, key(name), object(name, next)}));
       } else if (what < 15) {
-        run.scopes.apply_local(*scope, put(name, run.scopes.next_local_version().value()));
+        run.scopes.apply_local(*scope, put(name, run.versions.next().value()));
       } else if (what < 16 && !local_now) {
         run.scopes.bookmark(*scope, next);
         (void)run.scopes.apply(*scope, put(name, next + 1));
@@ -118,7 +118,7 @@ TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
 
 TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
   test::follow({});
-  Agent run(time_.context(), dir_.path(), CacheLimits{}, "fault");
+  Agent run(time_.context(), dir_.path(), sync::watch::CacheLimits{}, "fault");
   const ScopePtr scope = run.scopes.open(pods).value();
   ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
   const store::Answer token{.status = 201, .bytes = "t"};
@@ -135,7 +135,7 @@ TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
        0},
       {"100 answers that are no tokens",
        [&run, &token](int i) {
-         (void)run.scopes.put_answer("node", "/version" + std::to_string(i), token);
+         (void)run.answers.put("node", "/version" + std::to_string(i), token);
        },
        0},
   };
@@ -151,7 +151,7 @@ TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
   ASSERT_TRUE(run.scopes.apply(*scope, put("b", 200)));
   EXPECT_EQ(syncs() - before, 1) << "a new pod costs one fsync";
   before = syncs();
-  ASSERT_TRUE(run.scopes.put_answer("node", "token a", token));
+  ASSERT_TRUE(run.answers.put("node", "token a", token));
   EXPECT_EQ(syncs() - before, 1) << "a new token costs one fsync";
 }
 
@@ -164,7 +164,7 @@ TEST_F(ScopesDurability, WatchersOfPodsAreToldOnlyOfWhatIsDurable) {
   for (const DiskFault fault : {DiskFault::full, DiskFault::broken}) {
     const test::ScratchDir dir;
     test::follow({});
-    Agent run(time_.context(), dir.path(), CacheLimits{}, "fault");
+    Agent run(time_.context(), dir.path(), sync::watch::CacheLimits{}, "fault");
     const ScopePtr scope = run.scopes.open(pods).value();
     ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
     const WatchRequest request{.from = 9,

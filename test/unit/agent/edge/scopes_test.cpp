@@ -68,7 +68,7 @@ TEST(Scopes, LocalVersionsGrowOverRestartsAndAreDurableAtOnce) {
     if (round == 0) (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind);
     EXPECT_EQ(scope->cache().has_local_events(), round > 0);
     for (int i = 0; i < 3; ++i) {
-      const sync::objects::Version next = run.scopes.next_local_version().value();
+      const sync::objects::Version next = run.versions.next().value();
       EXPECT_GT(next, last);
       EXPECT_GE(next, local);
       last = next;
@@ -128,7 +128,7 @@ TEST(Scopes, ALocalDeletionReachesScopesThatLackTheObject) {
   Agent run(time.context(), dir.path());
   const ScopePtr scope = run.scopes.open(configmaps).value();
   (void)run.scopes.replace(*scope, objects({{"a", 3}}), 9, {"ConfigMap", "v1"});
-  const sync::objects::Version version = run.scopes.next_local_version().value();
+  const sync::objects::Version version = run.versions.next().value();
   sync::watch::CacheEvent deletion = put("never", version);
   deletion.type = sync::watch::EventType::deleted;
   run.scopes.apply_local(*scope, deletion);

@@ -32,8 +32,9 @@ class CacheSealTest : public testing::Test {
     auto opened =
         store::open_or_rebuild(dir_.path() / "cache.db", {}, store::cache_schema(), {}).value();
     test::VirtualTime time;
-    Scopes scopes(time.executor(), opened.database, time.clock(), {.scopes = 10},
-                  sealing_with(seal.get()));
+    const store::Sealing sealing = sealing_with(seal.get());
+    StoredAnswers answers(opened.database, time.clock(), sealing);
+    Scopes scopes(time.executor(), opened.database, answers, time.clock(), {.scopes = 10}, sealing);
     EXPECT_TRUE(scopes.restore());
     const ScopePtr scope =
         scopes.open({.owner = "node", .version = "v1", .resource = "secrets"}).value();

@@ -9,13 +9,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
-#include "store/answers.h"
+namespace holdfast::sync::watch {
 
-namespace holdfast::agent {
-
+// The owner of what the node's own credentials have fetched.
 inline constexpr std::string_view node_owner = "node";
 
 // Limits of one foreign owner.
@@ -28,13 +26,12 @@ struct CacheLimits {
   std::size_t scopes = 500;  // of all owners
   OwnerLimits foreign = {};
   // Of all scopes in memory: objects, events kept for watches that resume, and a fixed overhead for
-  // each object (sync::watch::object_overhead).
+  // each object (object_overhead).
   std::size_t memory_bytes = 24UL << 20;
   // Size of cache.db and its write-ahead log together.
   std::int64_t disk_bytes = 128LL << 20;
   std::size_t scope_bytes = 8UL << 20;  // of one scope in memory
   std::size_t scope_objects = 20'000;
-  store::AnswerLimits answers = {.first_owner = std::string(node_owner)};  // documents, tokens
 };
 
 // What one foreign owner's scopes may hold, if one scope of the node's may hold `scope_bytes`.
@@ -45,4 +42,4 @@ struct CacheLimits {
 // The part of the limit `all` that all foreign owners together may use.
 [[nodiscard]] constexpr std::size_t foreign_share(std::size_t all) { return all / 2; }
 
-}  // namespace holdfast::agent
+}  // namespace holdfast::sync::watch

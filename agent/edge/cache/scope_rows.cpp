@@ -1,11 +1,10 @@
-// The part of Scopes that writes changes from memory to cache.db.
+#include "agent/edge/cache/scope_rows.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "agent/edge/cache/scopes.h"
-#include "platform/log.h"
 #include "sync/objects/version.h"
+#include "sync/watch/cached_form.h"
 
 namespace holdfast::agent {
 namespace {
@@ -34,14 +33,80 @@ std::string to_text(const RowVersion& version) {
   return std::to_string(version.version) + (version.or_newest ? "+" : "");
 }
 
+// Parses that text. Nothing for other texts.
+std::optional<RowVersion> parse_row_version(std::string_view text) {
+  const bool or_newest = text.ends_with('+');
+  if (or_newest) text.remove_suffix(1);
+  const auto version = sync::objects::parse_version(text);
+  if (!version) return std::nullopt;
+  return RowVersion{*version, or_newest};
+}
+
 }  // namespace
 
-Status Scopes::flush() {
+Status ScopeRows::read(const store::Scope& row, sync::wire::ScopeKind kind, LocalScope& scope) {
+  const auto version = parse_row_version(row.resource_version);
+  if (!version) return {};
+  scope.set_row_version(*version);
+  sync::objects::Version newest = version->version;
+  sync::watch::WatchCache::Objects objects;
+  const auto take = [&objects, &kind, &newest](store::CachedObject object) -> Status {
+    const auto of_object = sync::objects::parse_version(object.resource_version);
+    if (!of_object) return fail(Errc::corrupt, "resourceVersion of " + object.name.name);
+    newest = std::max(newest, *of_object);
+    // The stored kind is shared by all scopes of a resource; the objects themselves show their
+    // encoding.
+    const sync::wire::Encoding encoding = sync::watch::encoding_of(object.bytes);
+    if (objects.empty()) kind.encoding = encoding;
+    if (kind.encoding != encoding) return fail(Errc::corrupt, "encoding of " + object.name.name);
+    objects[{std::move(object.name.namespace_name), std::move(object.name.name)}] = {
+        std::move(object.uid), *of_object,
+        std::make_shared<const std::string>(std::move(object.bytes))};
+    return {};
+  };
+  if (auto visited = cache_.visit(row.id, {}, take); !visited) return visited;
+  const sync::objects::Version seen = version->or_newest ? newest : version->version;
+  scope.cache().restore(std::move(objects), seen, kind);
+  return {};
+}
+
+Status ScopeRows::remove(LocalScope& scope) {
+  if (const auto row = scope.row()) {
+    TRY(store::Transaction transaction, database_.begin());
+    if (auto dropped = cache_.drop_scope(transaction, *row); !dropped) return dropped;
+    if (auto committed = transaction.commit(); !committed) return committed;
+  }
+  unwritten_.erase(scope.number());
+  return {};
+}
+
+Status ScopeRows::touch(const std::vector<LocalScope*>& scopes, WallTime now) {
+  TRY(store::Transaction transaction, database_.begin());
+  for (const LocalScope* scope : scopes) {
+    if (auto done = cache_.touch(transaction, *scope->row(), now); !done) return done;
+  }
+  return transaction.commit();
+}
+
+Status ScopeRows::limit_file(std::int64_t bytes) {
+  TRY(const store::Database::Pages pages, database_.pages());
+  // A quarter remains for the write-ahead log, which a checkpoint empties.
+  const std::int64_t most = bytes / 4 * 3 / std::max<std::int64_t>(pages.bytes, 512);
+  return database_.execute("PRAGMA max_page_count = " +
+                           std::to_string(std::max(most, pages.total)));
+}
+
+ScopeRows::Unwritten& ScopeRows::unwritten_of(LocalScope& scope) {
+  Unwritten& unwritten = unwritten_[scope.number()];
+  unwritten.scope = scope.shared_from_this();
+  return unwritten;
+}
+
+Status ScopeRows::flush(const OnWritten& written) {
   if (unwritten_.empty()) return {};
-  const Status together = write_together();
-  if (together) {
-    const auto written = std::exchange(unwritten_, {});
-    for (const auto& [number, unwritten] : written) release(*unwritten.scope);
+  if (write_together()) {
+    const auto all = std::exchange(unwritten_, {});
+    for (const auto& [number, unwritten] : all) written(*unwritten.scope);
     return {};
   }
   // One scope may cause the failure, so each is written by itself.
@@ -49,29 +114,19 @@ Status Scopes::flush() {
   for (auto at = unwritten_.begin(); at != unwritten_.end();) {
     const Status alone = write_alone(at->second);
     if (!alone && first) first = fail("write " + at->second.scope->path(), alone.error());
-    if (alone) release(*at->second.scope);
+    if (alone) written(*at->second.scope);
     at = alone ? unwritten_.erase(at) : std::next(at);
   }
   return first;
 }
 
-Status Scopes::flush_versions() {
-  for (const auto& [key, scope] : scopes_) {
-    const bool is_stored = scope->row() && scope->cache().complete() && !scope->derived();
-    if (is_stored && scope->row_version().version != scope->cache().version()) {
-      (void)unwritten_of(*scope);
-    }
-  }
-  return flush();
-}
-
-store::Durability Scopes::durability() const {
+store::Durability ScopeRows::durability() const {
   const bool full = std::any_of(unwritten_.begin(), unwritten_.end(),
                                 [](const auto& each) { return each.second.durable; });
   return full ? store::Durability::full : store::cache_durability;
 }
 
-Status Scopes::write_together() {
+Status ScopeRows::write_together() {
   TRY(store::Transaction transaction, database_.begin(durability()));
   std::vector<Row> rows;
   for (const auto& [number, unwritten] : unwritten_) {
@@ -88,7 +143,7 @@ Status Scopes::write_together() {
   return {};
 }
 
-Status Scopes::write_alone(const Unwritten& unwritten) {
+Status ScopeRows::write_alone(const Unwritten& unwritten) {
   const auto durability = unwritten.durable ? store::Durability::full : store::cache_durability;
   TRY(store::Transaction transaction, database_.begin(durability));
   TRY(const Row row, write(transaction, unwritten));
@@ -98,21 +153,7 @@ Status Scopes::write_alone(const Unwritten& unwritten) {
   return {};
 }
 
-void Scopes::make_durable(LocalScope& scope) {
-  unwritten_of(scope).durable = true;
-  if (holds_pods(scope)) scope.set_held(true);
-  if (auto flushed = flush(); !flushed) {
-    log_error("cache write failed", {{"error", flushed.error()}});
-  }
-}
-
-void Scopes::release(LocalScope& scope) {
-  if (!scope.held()) return;
-  scope.set_held(false);
-  announce(scope);
-}
-
-Result<Scopes::Row> Scopes::write(const store::Transaction& in, const Unwritten& unwritten) {
+Result<ScopeRows::Row> ScopeRows::write(const store::Transaction& in, const Unwritten& unwritten) {
   const LocalScope& scope = *unwritten.scope;
   const sync::watch::WatchCache& cache = scope.cache();
   store::ScopeId row{};
@@ -138,8 +179,8 @@ Result<Scopes::Row> Scopes::write(const store::Transaction& in, const Unwritten&
   return Row{row, version};
 }
 
-Result<Scopes::Row> Scopes::write_changes(const store::Transaction& in, const Unwritten& unwritten,
-                                          store::ScopeId row) {
+Result<ScopeRows::Row> ScopeRows::write_changes(const store::Transaction& in,
+                                                const Unwritten& unwritten, store::ScopeId row) {
   const sync::watch::WatchCache& cache = unwritten.scope->cache();
   store::ScopeChanges changes;
   bool carried = false;  // whether an object that is written has the scope's version

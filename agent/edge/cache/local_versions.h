@@ -1,0 +1,27 @@
+// The resourceVersions that this agent assigns to writes that it accepts itself. They are larger
+// than all of the API server's, and grow over restarts of the agent.
+//
+// Threading: the loop's thread only.
+
+#pragma once
+
+#include "store/sequence.h"
+#include "sync/objects/version.h"
+
+namespace holdfast::agent {
+
+class LocalVersions {
+ public:
+  // `database` was migrated to store::cache_schema() and must outlive this.
+  explicit LocalVersions(store::Database& database) : sequence_(database, "local version") {}
+
+  // A new version, larger than all before. Errors: the disk's.
+  [[nodiscard]] Result<sync::objects::Version> next();
+  // Whether this agent may have assigned that local version. No if the disk cannot tell.
+  [[nodiscard]] bool has_assigned(sync::objects::Version local);
+
+ private:
+  store::Sequence sequence_;
+};
+
+}  // namespace holdfast::agent
