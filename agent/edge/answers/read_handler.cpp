@@ -6,27 +6,7 @@
 namespace holdfast::agent {
 namespace {
 
-// Whether the cloud must be asked even if the cache is complete: the caller has seen a newer state,
-// may no longer read it, or the cache does not learn of changes.
-bool only_the_cloud_knows(const CacheQuery& query) {
-  if (!query.scope) return false;
-  if (query.scope->refused() || query.scope->fetch_mode() == FetchMode::get) return true;
-  const sync::watch::WatchCache& cache = query.scope->cache();
-  const bool hopeless = !query.scope->health().is_healthy() && !cache.complete();
-  if (hopeless) return true;
-  // A watch that is ahead of the cache waits until the cache has caught up; see make_current().
-  if (query.request.is_watch()) return false;
-  return !sync::objects::is_local(query.version) && query.version > cache.server_version();
-}
-
-// Whether this is a watch from a version of the cloud that is older than the cache's history. The
-// cloud may still serve it: it keeps a longer history.
-bool is_before_the_cache(const CacheQuery& query) {
-  const bool cached = query.scope && query.scope->cache().complete();
-  if (!cached || !query.request.is_watch() || wants_initial_events(query.options)) return false;
-  if (query.version == 0 || sync::objects::is_local(query.version)) return false;
-  return !query.scope->cache().position_of(query.version);
-}
+using sync::autonomy::ReadSource;
 
 }  // namespace
 
@@ -54,8 +34,7 @@ asio::awaitable<RoutedAnswer> ReadHandler::serve(const RoutedRequest& request,
   CacheQuery query = query_of(request, encoding);
   query.began = clock_.mono();
   find_scope(query);
-  const bool complete = query.scope && query.scope->cache().complete();
-  if (!complete || asks_cloud(query)) {
+  if (source_of(facts_of(query, false)) != ReadSource::cache) {
     auto response = co_await from_cloud(query);
     if (response) {
       answer.response = *std::move(response);
@@ -105,23 +84,31 @@ asio::awaitable<RoutedAnswer> ReadHandler::serve_watch(const CacheQuery& query,
 }
 
 asio::awaitable<std::optional<http::Response>> ReadHandler::from_cloud(CacheQuery& query) {
-  const RoutedRequest& request = query.request;
-  std::optional<http::Response> response;
-  if (asks_cloud(query)) response = co_await ask_cloud(query);
-  if (response) co_return response;
-  if (request.is_get() && !query.scope) {
+  bool has_waited = false;
+  for (;;) {
+    const ReadSource source = source_of(facts_of(query, has_waited));
+    if (source == ReadSource::cache) co_return std::nullopt;
+    if (source == ReadSource::nothing) co_return last_resort(query);
+    if (source == ReadSource::wait) {
+      co_await wait_until_complete(query.scope);
+      has_waited = true;
+      continue;
+    }
+    auto response = co_await ask_cloud(query, source == ReadSource::cloud_before);
+    if (response) co_return response;
+  }
+}
+
+// Looks for the answer in scopes that were opened for other requests.
+std::optional<http::Response> ReadHandler::last_resort(CacheQuery& query) {
+  if (query.request.is_get() && !query.scope) {
     store::ScopeKey in_any_encoding = query.key;
     in_any_encoding.encoding.clear();
     query.scope = scopes_.covering(in_any_encoding, query.object(), true);
   }
-  if (!query.scope) co_return unavailable(uplink_, "this is not cached");
-  const bool complete = co_await wait_until_complete(query.scope);
-  // Asks the cloud if the scope cannot be listed, or was listed too late for this request.
-  if (asks_cloud(query)) response = co_await ask_cloud(query);
-  if (!response && !complete && !scopes_.derive(*query.scope)) {
-    response = unavailable(uplink_, request.info.resource + " were never completely received");
-  }
-  co_return response;
+  if (!query.scope) return unavailable(uplink_, "this is not cached");
+  if (query.scope->cache().complete() || scopes_.derive(*query.scope)) return std::nullopt;
+  return unavailable(uplink_, query.request.info.resource + " were never completely received");
 }
 
 // Finds or opens the scope that answers the request: its own or, for one object, any that contains
@@ -142,19 +129,32 @@ void ReadHandler::find_scope(CacheQuery& query) {
   query.scope->record_requester(caller.agent);
 }
 
-bool ReadHandler::asks_cloud(const CacheQuery& query) const {
-  if (query.asked || !uplink_.link().allows_reads()) return false;
-  return query.newest || !query.scope || only_the_cloud_knows(query) || is_before_the_cache(query);
+sync::autonomy::ReadFacts ReadHandler::facts_of(const CacheQuery& query, bool has_waited) const {
+  sync::autonomy::ReadFacts facts{.is_watch = query.request.is_watch(),
+                                  .wants_newest = query.newest,
+                                  .wants_initial_events = wants_initial_events(query.options),
+                                  .version = query.version,
+                                  .has_scope = query.scope != nullptr,
+                                  .link_allows_reads = uplink_.link().allows_reads(),
+                                  .was_asked = query.asked,
+                                  .has_waited = has_waited};
+  if (!query.scope) return facts;
+  const sync::watch::WatchCache& cache = query.scope->cache();
+  facts.is_complete = cache.complete();
+  facts.learns_changes = !query.scope->refused() && query.scope->fetch_mode() != FetchMode::get;
+  facts.is_healthy = query.scope->health().is_healthy();
+  facts.reaches_version = !facts.is_watch || cache.position_of(query.version).has_value();
+  facts.server_version = cache.server_version();
+  return facts;
 }
 
-asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery& query) {
+asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery& query,
+                                                                      bool before_cache) {
   query.asked = true;
   // If the cache could answer instead, the cloud gets less time. It waits for a version that is
   // ahead of its own, before it says so.
-  const bool can_wait = !query.scope || !query.scope->cache().complete() ||
-                        only_the_cloud_knows(query) || is_before_the_cache(query);
-  const Duration limit = can_wait ? settings_.deadlines.write : settings_.deadlines.read;
-  const bool moves = can_wait && query.request.is_list();
+  const Duration limit = before_cache ? settings_.deadlines.read : settings_.deadlines.write;
+  const bool moves = !before_cache && query.request.is_list();
   const Delivery delivery = moves ? Delivery::moving : Delivery::whole_if_it_fits;
   auto response = co_await forwarder_.try_forward(query.request, limit, delivery);
   if (!response) co_return std::nullopt;
@@ -162,14 +162,13 @@ asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery
   co_return *std::move(response);
 }
 
-asio::awaitable<bool> ReadHandler::wait_until_complete(ScopePtr scope) {
+asio::awaitable<void> ReadHandler::wait_until_complete(ScopePtr scope) {
   const MonoTime deadline = clock_.mono() + settings_.deadlines.read;
   while (!scope->cache().complete() && uplink_.link().allows_reads() &&
          scope->health().is_healthy()) {
     const bool changed = co_await scope->changed().wait_until(deadline);
-    if (!changed) break;
+    if (!changed) co_return;
   }
-  co_return scope->cache().complete();
 }
 
 }  // namespace holdfast::agent

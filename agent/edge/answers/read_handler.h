@@ -16,6 +16,7 @@
 #include "agent/edge/route/answer.h"
 #include "agent/edge/route/deadlines.h"
 #include "platform/random.h"
+#include "sync/autonomy/read_source.h"
 
 namespace holdfast::agent {
 
@@ -35,15 +36,17 @@ class ReadHandler {
   asio::awaitable<RoutedAnswer> serve(const RoutedRequest& request, const FilterRequest& call);
 
  private:
-  // Asks the cloud if it should answer, or waits until the cache can. Returns nothing if the cache
-  // should answer.
+  // Asks the cloud, or waits until the cache can answer, as sync::autonomy::source_of() decides.
+  // Returns nothing if the cache should answer.
   asio::awaitable<std::optional<http::Response>> from_cloud(CacheQuery& query);
   void find_scope(CacheQuery& query);
-  // Whether the cloud is to be asked now.
-  [[nodiscard]] bool asks_cloud(const CacheQuery& query) const;
-  // Asks the cloud. Returns nothing if the cache should answer instead.
-  asio::awaitable<std::optional<http::Response>> ask_cloud(CacheQuery& query);
-  asio::awaitable<bool> wait_until_complete(ScopePtr scope);
+  // What decides now who answers.
+  [[nodiscard]] sync::autonomy::ReadFacts facts_of(const CacheQuery& query, bool has_waited) const;
+  // Asks the cloud. Returns nothing if it does not answer in time.
+  asio::awaitable<std::optional<http::Response>> ask_cloud(CacheQuery& query, bool before_cache);
+  // Waits until the scope is complete, or will not become so for now.
+  asio::awaitable<void> wait_until_complete(ScopePtr scope);
+  [[nodiscard]] std::optional<http::Response> last_resort(CacheQuery& query);
   // For a watch that begins with the newest state, or with one that the cache has not seen yet:
   // lists the scope first, if that is possible.
   asio::awaitable<void> make_current(const CacheQuery& query);

@@ -45,8 +45,7 @@ class Scopes {
   using OnDrop = std::function<void(const LocalScope&)>;
   void on_drop(OnDrop callback) { on_drop_ = std::move(callback); }
 
-  // Called before one of the node's own scopes is dropped to make room: whether a pod of the node
-  // needs it.
+  // Asked when scopes must make room: whether a pod of the node needs this one.
   using IsNeeded = std::function<bool(const LocalScope&)>;
   void on_need(IsNeeded callback) { is_needed_ = std::move(callback); }
 

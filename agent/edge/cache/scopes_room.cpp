@@ -1,6 +1,8 @@
 // The part of Scopes that performs what the rules in sync/watch/scope_room.h answer: which scopes
 // are dropped to make room.
 
+#include <algorithm>
+
 #include "agent/edge/cache/scopes.h"
 #include "platform/log.h"
 

@@ -1,0 +1,44 @@
+// Decides what answers a read of a local client: the API server or the cache.
+
+#pragma once
+
+#include <cstdint>
+
+#include "sync/objects/version.h"
+
+namespace holdfast::sync::autonomy {
+
+// What the decision depends on.
+struct ReadFacts {
+  // The request.
+  bool is_watch = false;
+  bool wants_newest = false;          // the newest state, which only the API server knows
+  bool wants_initial_events = false;  // a watch that begins with the objects that exist
+  objects::Version version = 0;       // its resourceVersion; 0: none, or any
+
+  // The scope that would answer it.
+  bool has_scope = false;
+  bool is_complete = false;             // it has a complete list
+  bool learns_changes = true;           // it is not refused, and not fetched by name
+  bool is_healthy = true;               // it can be refreshed
+  bool reaches_version = true;          // its history of events reaches back to `version`
+  objects::Version server_version = 0;  // the API server's state that it has seen at least
+
+  // The link, and what was done for this request so far.
+  bool link_allows_reads = false;
+  bool was_asked = false;   // the API server, without an answer
+  bool has_waited = false;  // for a complete list
+};
+
+enum class ReadSource : std::uint8_t {
+  cache,
+  cloud,         // the cache cannot answer, or not as well
+  cloud_before,  // the cache answers after a short while, if the API server does not
+  wait,          // for a complete list of the scope
+  nothing,       // neither has an answer: 503
+};
+
+// To be asked again after a request to the API server without an answer, and after waiting.
+[[nodiscard]] ReadSource source_of(const ReadFacts& facts);
+
+}  // namespace holdfast::sync::autonomy
