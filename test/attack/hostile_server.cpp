@@ -48,7 +48,7 @@ HostileServer::~HostileServer() {
 
 void HostileServer::play(Script script) {
   const std::lock_guard lock(mutex_);
-  script_ = std::move(script);
+  script_ = std::make_shared<const Script>(std::move(script));
 }
 
 void HostileServer::cut() {
@@ -101,13 +101,14 @@ void HostileServer::serve(std::size_t number, Socket socket) {
   while (then == Then::keep && read_request(number, socket, bytes)) {
     const std::string request = bytes.substr(0, request_size(bytes));
     bytes.erase(0, request.size());
-    Script script;
+    std::shared_ptr<const Script> script;
     {
       const std::lock_guard lock(mutex_);
       script = script_;
     }
     then = Then::pass_on;
-    if (script) then = script(request.substr(0, request.find("\r\n\r\n") + 4), socket);
+    if (script && *script)
+      then = (*script)(request.substr(0, request.find("\r\n\r\n") + 4), socket);
     if (then == Then::pass_on) pass_on(request, socket);
   }
   const std::lock_guard lock(mutex_);

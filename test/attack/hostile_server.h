@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -55,8 +56,8 @@ class HostileServer {
   Socket listener_;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> cut_ = false;
-  mutable std::mutex mutex_;  // guards the members below
-  Script script_;
+  mutable std::mutex mutex_;              // guards the members below
+  std::shared_ptr<const Script> script_;  // may hold large answers, so it is never copied
   std::vector<std::string> received_;
   std::vector<int> open_;  // descriptors of connections; -1 once closed
   std::vector<std::thread> threads_;
