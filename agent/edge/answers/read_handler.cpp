@@ -143,7 +143,8 @@ sync::autonomy::ReadFacts ReadHandler::facts_of(const CacheQuery& query, bool ha
   facts.is_complete = cache.complete();
   facts.learns_changes = !query.scope->refused() && query.scope->fetch_mode() != FetchMode::get;
   facts.is_healthy = query.scope->health().is_healthy();
-  facts.reaches_version = !facts.is_watch || cache.position_of(query.version).has_value();
+  const bool from_version = facts.is_watch && facts.is_complete && query.version != 0;
+  facts.reaches_version = !from_version || cache.position_of(query.version).has_value();
   facts.server_version = cache.server_version();
   return facts;
 }
