@@ -33,7 +33,7 @@ constexpr Grant grants[] = {
     {"-eviction-api", "", "pods/eviction", "create"},
     {"-node-deletion", "", "nodes", "delete"},
     {"-pod-binding", "", "pods", "get patch"},
-    {"-scheduler", "", "pods", "delete"},
+    {"-scheduler", "", "pods", "get delete"},
     {"-scheduler", "", "pods/binding", "create"},
     {"-scheduler", "", "namespaces", "list watch"},
     {"-scheduler", "", "persistentvolumeclaims", "list watch patch"},

@@ -1,18 +1,13 @@
 // Compares the rights in cross/k8s/cloud-rbac*.yaml with the requests of holdfast-cloud: each
 // request must be allowed, and each right must be needed by a request.
 
-#include <yaml-cpp/yaml.h>
-
 #include <boost/asio/this_coro.hpp>
-#include <filesystem>
 #include <set>
 
 #include "agent/cloud/cloud_service.h"
-#include "agent/cloud/missing_rights.h"
 #include "agent/lab/apiserver/apiserver.h"
 #include "platform/http/server.h"
 #include "platform/loop/timer.h"
-#include "platform/text.h"
 #include "sync/lifecycle/taints.h"
 #include "sync/objects/names.h"
 #include "sync/objects/request_info.h"
@@ -20,6 +15,7 @@
 #include "test/support/run.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
+#include "test/unit/agent/cloud/manifest_rights.h"
 
 namespace holdfast::agent {
 namespace {
@@ -30,58 +26,6 @@ namespace lifecycle = sync::lifecycle;
 constexpr std::string_view json_type = "application/json";
 const std::string attachments_path = "/apis/storage.k8s.io/v1/volumeattachments";
 const std::string pods_path = "/api/v1/namespaces/default/pods";
-
-// A right, or the right that a request needs. In a right, an empty namespace or name means all.
-struct Right {
-  std::string verb;
-  std::string group;
-  std::string resource;  // "pods/status"
-  std::string namespace_name = {};
-  std::string name = {};
-
-  auto operator<=>(const Right&) const = default;
-  [[nodiscard]] bool allows(const Right& asked) const {
-    return verb == asked.verb && group == asked.group && resource == asked.resource &&
-           (namespace_name.empty() || namespace_name == asked.namespace_name) &&
-           (name.empty() || name == asked.name);
-  }
-  [[nodiscard]] std::string text() const {
-    return verb + " " + resource + "." + group + " in \"" + namespace_name + "\" named \"" + name +
-           "\"";
-  }
-};
-
-// Adds the rights of all roles in the file to `rights`.
-void add_rights_of(const std::string& file, std::set<Right>& rights) {
-  for (const YAML::Node& role : YAML::LoadAllFromFile(file)) {
-    const std::string kind = role["kind"].as<std::string>();
-    if (kind != "ClusterRole" && kind != "Role") continue;
-    const std::string space =
-        kind == "Role" ? role["metadata"]["namespace"].as<std::string>() : std::string();
-    for (const YAML::Node& rule : role["rules"]) {
-      std::vector<std::string> names{""};
-      if (rule["resourceNames"]) names = rule["resourceNames"].as<std::vector<std::string>>();
-      for (const auto& group : rule["apiGroups"].as<std::vector<std::string>>()) {
-        for (const auto& resource : rule["resources"].as<std::vector<std::string>>()) {
-          for (const auto& verb : rule["verbs"].as<std::vector<std::string>>()) {
-            for (const auto& name : names) rights.insert({verb, group, resource, space, name});
-          }
-        }
-      }
-    }
-  }
-}
-
-// The rights of all files, that is, of all features together.
-std::set<Right> all_rights() {
-  std::set<Right> rights;
-  const std::string folder = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s";
-  for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    const std::string name = file.path().filename().string();
-    if (name.starts_with("cloud-rbac")) add_rights_of(file.path().string(), rights);
-  }
-  return rights;
-}
 
 // The lab's API server behind a listener that records which right each request needs.
 class Recorder {
@@ -139,11 +83,17 @@ class Recorder {
       asked.insert(
           {info->verb, info->group, info->resource + part, info->namespace_name, info->name});
     }
-    return api_->handler()(request);
+    const bool binds = info && info->subresource == "binding";
+    if (binds && std::exchange(fails_next_binding_, false)) {
+      http::Response conflict{.status = 409};
+      co_return conflict;
+    }
+    co_return co_await api_->handler()(request);
   }
 
   const Clock& clock_;
   test::ScratchDir scratch_;
+  bool fails_next_binding_ = true;  // after a failed binding the scheduler reads the pod
   std::unique_ptr<lab::ApiServer> api_;
   http::Server server_;
 };
@@ -239,6 +189,30 @@ asio::awaitable<void> give_to_schedule(Recorder& recorder) {
   }
 }
 
+// Waits until the scheduler has sent every kind of request for what the functions above create.
+asio::awaitable<void> wait_for_scheduling(const Recorder& recorder, const Clock& clock) {
+  const std::vector<Right> all = {{"delete", "", "pods", "default", "low"},
+                                  {"create", "", "pods/binding", "default", "small"},
+                                  {"create", "events.k8s.io", "events", "default"},
+                                  {"patch", "", "persistentvolumeclaims", "default", "made"},
+                                  {"patch", "", "persistentvolumes", "", "pv"}};
+  const auto has_all = [&recorder, &all] {
+    return std::all_of(all.begin(), all.end(),
+                       [&recorder](const Right& one) { return recorder.asked.contains(one); });
+  };
+  const MonoTime limit = clock.mono() + 20s;
+  while (!has_all() && clock.mono() < limit) co_await loop::wait_for(10ms);
+  EXPECT_TRUE(has_all());
+}
+
+CloudSettings settings_for(const Recorder& recorder, std::vector<std::string> controllers) {
+  CloudSettings settings;
+  settings.kubeconfig = recorder.kubeconfig;
+  settings.endpoints.secure_port = 0;
+  settings.controllers = std::move(controllers);
+  return settings;
+}
+
 // Makes holdfast-cloud send every kind of request. Returns the rights that the requests need.
 asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   Recorder recorder(context);
@@ -256,11 +230,8 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
       R"({"kind":"VolumeAttachment","apiVersion":"storage.k8s.io/v1","metadata":{"name":"v"},)"
       R"("spec":{"attacher":"x","nodeName":"a","source":{"persistentVolumeName":"pv"}}})");
 
-  CloudSettings settings;
-  settings.kubeconfig = recorder.kubeconfig;
-  settings.endpoints.secure_port = 0;
+  CloudSettings settings = settings_for(recorder, {"*", "scheduler"});
   settings.enable_taint_manager = false;  // direct eviction; only it watches DaemonSets
-  settings.controllers = {"*", "scheduler"};
   auto daemon = CloudService::make(context.get_executor(), settings, clock).value();
   EXPECT_TRUE(daemon->start());
   const MonoTime limit = clock.mono() + 20s;
@@ -271,19 +242,7 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   }
   co_await give_to_schedule(recorder);
   co_await give_claims(recorder);
-  const Right deletion{"delete", "", "pods", "default", "low"};
-  const Right binding{"create", "", "pods/binding", "default", "small"};
-  const Right event{"create", "events.k8s.io", "events", "default"};
-  const Right selection{"patch", "", "persistentvolumeclaims", "default", "made"};
-  const Right reservation{"patch", "", "persistentvolumes", "", "pv"};
-  const auto has_all = [&] {
-    const std::vector<Right> all = {deletion, binding, event, selection, reservation};
-    return std::all_of(all.begin(), all.end(),
-                       [&](const Right& one) { return recorder.asked.contains(one); });
-  };
-  while (!has_all() && clock.mono() < limit) {
-    co_await loop::wait_for(10ms);
-  }
+  co_await wait_for_scheduling(recorder, clock);
   for (lifecycle::Effect& effect : samples({"default", "p", std::move(uid)}, node_uid)) {
     const std::size_t kind = effect.index();
     const lifecycle::Outcome outcome = co_await daemon->perform(std::move(effect));
@@ -293,6 +252,29 @@ asio::awaitable<std::set<Right>> ask_for_everything(asio::io_context& context) {
   co_await daemon->stop(test::VirtualClock::begin + 5min);
   co_await recorder.stop();
   co_return recorder.asked;
+}
+
+// The same for the scheduler alone.
+asio::awaitable<std::set<Right>> ask_for_scheduling(asio::io_context& context) {
+  Recorder recorder(context);
+  const Clock& clock = loop::clock_of(context.get_executor());
+  const CloudSettings settings = settings_for(recorder, {"scheduler"});
+  auto daemon = CloudService::make(context.get_executor(), settings, clock).value();
+  EXPECT_TRUE(daemon->start());
+  co_await give_to_schedule(recorder);
+  co_await give_claims(recorder);
+  co_await wait_for_scheduling(recorder, clock);
+  co_await daemon->stop(test::VirtualClock::begin + 5min);
+  co_await recorder.stop();
+  co_return recorder.asked;
+}
+
+void expect_allowed(const std::set<Right>& asked, const std::set<Right>& rights) {
+  for (const Right& one : asked) {
+    const bool allowed = std::any_of(rights.begin(), rights.end(),
+                                     [&one](const Right& right) { return right.allows(one); });
+    EXPECT_TRUE(allowed) << "missing: " << one.text();
+  }
 }
 
 TEST(Rbac, AllowsExactlyWhatIsAsked) {
@@ -306,11 +288,7 @@ TEST(Rbac, AllowsExactlyWhatIsAsked) {
     }
     // The scheduler patches an event that is repeated, which does not happen here.
     asked.insert({"patch", "events.k8s.io", "events", "default", "p.1"});
-    for (const Right& one : asked) {
-      const bool allowed = std::any_of(rights.begin(), rights.end(),
-                                       [&one](const Right& right) { return right.allows(one); });
-      EXPECT_TRUE(allowed) << "missing: " << one.text();
-    }
+    expect_allowed(asked, rights);
     for (const Right& right : rights) {
       const bool used = std::any_of(asked.begin(), asked.end(),
                                     [&right](const Right& one) { return right.allows(one); });
@@ -319,10 +297,26 @@ TEST(Rbac, AllowsExactlyWhatIsAsked) {
   });
 }
 
+// Nobody has to apply the files of the other features.
+TEST(Rbac, TheSchedulerNeedsItsOwnFileAndTheCommonOneOnly) {
+  test::run([](asio::io_context& context) -> asio::awaitable<void> {
+    std::set<Right> rights;
+    for (const char* file : {"/cloud-rbac.yaml", "/cloud-rbac-scheduler.yaml"}) {
+      add_rights_of(manifests + file, rights);
+    }
+    const std::set<Right> asked = co_await ask_for_scheduling(context);
+    const auto reads_pod = [](const Right& one) {
+      return one.verb == "get" && one.resource == "pods";
+    };
+    EXPECT_TRUE(std::any_of(asked.begin(), asked.end(), reads_pod));
+    expect_allowed(asked, rights);
+  });
+}
+
 // The rights of taint eviction and of features that are off by default are in separate files.
 TEST(Rbac, TheCommonFileHasNoFeaturesRights) {
   std::set<Right> rights;
-  add_rights_of(std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s/cloud-rbac.yaml", rights);
+  add_rights_of(manifests + "/cloud-rbac.yaml", rights);
   EXPECT_FALSE(rights.empty());
   for (const Right& right : rights) {
     EXPECT_NE(right.verb, "delete") << right.text();
@@ -334,55 +328,6 @@ TEST(Rbac, TheCommonFileHasNoFeaturesRights) {
     EXPECT_TRUE(groups.contains(right.group)) << right.text();
     EXPECT_NE(right.name, "holdfast-scheduler");
   }
-}
-
-// A warning about a missing right names the file that grants it.
-TEST(Rbac, TheFileThatGrantsARightIsKnown) {
-  const std::string folder = std::string(HOLDFAST_SOURCE_ROOT) + "/cross/k8s/";
-  for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    const std::string name = file.path().filename().string();
-    std::set<Right> rights;
-    if (name.starts_with("cloud-rbac")) add_rights_of(file.path().string(), rights);
-    for (const Right& right : rights) {
-      const std::string known = files_granting(right.verb, right.group, right.resource);
-      EXPECT_NE((" " + known + " ").find(" " + name + " "), std::string::npos)
-          << right.text() << ": " << known;
-      const auto granted = split(known, ' ');
-      for (const std::string_view each : granted) {
-        std::set<Right> others;
-        if (each != "or") add_rights_of(folder + std::string(each), others);
-        const bool has = std::any_of(others.begin(), others.end(), [&right](const Right& other) {
-          return other.verb == right.verb && other.group == right.group &&
-                 other.resource == right.resource;
-        });
-        EXPECT_TRUE(each == "or" || has) << each << " does not grant " << right.text();
-      }
-    }
-  }
-  EXPECT_EQ(files_granting("delete", "", "pods"),
-            "cloud-rbac-taint-eviction.yaml or cloud-rbac-scheduler.yaml");
-  EXPECT_EQ(files_granting("delete", "", "secrets"), "");
-}
-
-TEST(Rbac, AMissingRightIsToldOnceAnHour) {
-  test::VirtualTime time;
-  MissingRights rights(time.clock());
-  const auto refuse = [&rights] {
-    rights.refused("DELETE", "/api/v1/namespaces/a/pods/p");
-    rights.refused("DELETE", "/api/v1/namespaces/b/pods/q");
-    rights.refused("PATCH", "/api/v1/namespaces/b/pods/q/status");
-    rights.refused("GET", "/api/v1/pods?watch=true&resourceVersion=5");
-    rights.refused("GET", "/healthz");
-    rights.refused("GET", "/api/v1/%zz");
-  };
-  refuse();
-  EXPECT_EQ(rights.warnings(), 3u);
-  time.run(59min);
-  refuse();
-  EXPECT_EQ(rights.warnings(), 3u);
-  time.run(2min);
-  refuse();
-  EXPECT_EQ(rights.warnings(), 6u);
 }
 
 }  // namespace
