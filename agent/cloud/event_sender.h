@@ -1,7 +1,8 @@
 // Writes Event objects to an API server and retries for a while when the server cannot be reached.
 //
 // As in client-go, an event is tried twelve times, ten seconds apart, and then dropped. An event
-// that the server refuses is dropped at once. The controllers do not wait for events.
+// that the server refuses is dropped at once; unlike in client-go, 429 and 5xx are no refusals. The
+// controllers do not wait for events.
 //
 // Threading: the loop's thread only.
 

@@ -51,7 +51,8 @@ struct Outcome {
   [[nodiscard]] bool ok() const { return !error; }
 };
 
-// The scheduler never has two effects for one pod under way, so none names an object.
+// No effect names an object. The scheduler never has two effects for one pod under way, except that
+// a preemption clears the nomination of a less important pod whatever is under way for that pod.
 [[nodiscard]] control::EffectOrder order_of(const Effect& effect);
 
 // An attempt has finished its filters and scores.

@@ -45,6 +45,7 @@ const std::vector<Ban> bans = {
     {"<google/protobuf", "sync/wire/protobuf/", "sync/wire/protobuf/decode.h"},
     {".pb.h", "sync/wire/protobuf/", "sync/wire/protobuf/decode.h"},
     {"<thread>", "platform/loop/thread", "the loop, or platform/loop/workers.h"},
+    {"co_spawn", "platform/loop/", "loop::Tasks"},
     {"<regex>", "agent/lab/rules/pattern.cpp", "platform/text.h"},
     {"steady_clock", "platform/", "a MonoTime handed in by the caller"},
     {"system_clock", "platform/", "Clock::wall()"},
@@ -159,6 +160,19 @@ TEST(Tidy, UnitTestsUseNeitherRealTimeNorProcesses) {
   }
 }
 
+// They wait for events, with limits.
+TEST(Tidy, SystemTestsWaitForNoDuration) {
+  for (const SourceFile& file : source_files({"test"})) {
+    if (!file.name.starts_with("test/system/")) continue;
+    for (std::size_t number = 0; number < file.lines.size(); ++number) {
+      for (const char* banned : {"sleep_for", "sleep_until", "usleep", "nanosleep"}) {
+        EXPECT_EQ(file.lines[number].find(banned), std::string::npos)
+            << file.name << ":" << number + 1 << ": wait for an event";
+      }
+    }
+  }
+}
+
 TEST(Tidy, FilesAndLinesAreShort) {
   auto folders = product;
   folders.push_back("test");
@@ -166,6 +180,27 @@ TEST(Tidy, FilesAndLinesAreShort) {
     EXPECT_LE(file.lines.size(), 400u) << file.name << " has more than 400 lines";
     for (std::size_t number = 0; number < file.lines.size(); ++number) {
       EXPECT_LE(file.lines[number].size(), 100u) << file.name << ":" << number + 1;
+    }
+  }
+}
+
+// Except tables, whose rows cannot be broken, and examples.
+TEST(Tidy, LinesOfReadmesAreShort) {
+  std::vector<fs::path> readmes = {root / "README.md"};
+  for (const std::string folder : {"platform", "store", "sync", "agent", "cross", "test"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.path().filename() == "README.md") readmes.push_back(entry.path());
+    }
+  }
+  for (const fs::path& readme : readmes) {
+    std::ifstream in(readme);
+    bool is_example = false;
+    int number = 0;
+    for (std::string line; std::getline(in, line);) {
+      ++number;
+      if (line.starts_with("```")) is_example = !is_example;
+      if (is_example || line.starts_with('|') || line.starts_with("    ")) continue;
+      EXPECT_LE(line.size(), 120u) << readme << ":" << number;
     }
   }
 }

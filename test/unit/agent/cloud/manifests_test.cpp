@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "agent/cloud/settings.h"
 
@@ -87,6 +89,27 @@ TEST(Manifests, RightsAreBoundToTheAccountThatRuns) {
   }
 }
 
+// The first line of a feature's file names the feature, as README.md says.
+TEST(Manifests, EachFeaturesRightsSayWhatTheyAreFor) {
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const std::string name = file.path().filename().string();
+    if (!name.starts_with("cloud-rbac-")) continue;
+    std::ifstream in(file.path());
+    std::string line;
+    std::getline(in, line);
+    EXPECT_TRUE(line.starts_with("# With ")) << name << ": " << line;
+  }
+}
+
+TEST(Manifests, ThePodsRunOnTheControlPlaneAndNotWithoutTheirCertificate) {
+  const YAML::Node pod = documents_of("cloud.yaml").at("Deployment")["spec"]["template"]["spec"];
+  EXPECT_TRUE(pod["nodeSelector"]["node-role.kubernetes.io/control-plane"]);
+  ASSERT_EQ(pod["volumes"].size(), 1u);
+  const YAML::Node secret = pod["volumes"][0]["secret"];
+  EXPECT_EQ(secret["secretName"].as<std::string>(), "holdfast-cloud-tls");
+  EXPECT_FALSE(secret["optional"]);
+}
+
 TEST(Manifests, HealthAndMetricsAreServedOverTlsOnly) {
   auto cloud = documents_of("cloud.yaml");
   const YAML::Node container = cloud.at("Deployment")["spec"]["template"]["spec"]["containers"][0];
@@ -109,7 +132,15 @@ TEST(Manifests, TheNetworkPolicySelectsThePods) {
   const YAML::Node container = cloud.at("Deployment")["spec"]["template"]["spec"]["containers"][0];
   EXPECT_EQ(spec["ingress"][0]["ports"][0]["port"].as<int>(),
             container["ports"][0]["containerPort"].as<int>());
-  EXPECT_TRUE(spec["ingress"][0]["from"]);
+  ASSERT_EQ(spec["ingress"].size(), 1u);
+  ASSERT_EQ(spec["ingress"][0]["from"].size(), 1u);
+  EXPECT_TRUE(spec["ingress"][0]["from"][0]["namespaceSelector"]);
+  const auto types = spec["policyTypes"].as<std::vector<std::string>>();
+  EXPECT_EQ(types, (std::vector<std::string>{"Ingress", "Egress"}));
+  ASSERT_EQ(spec["egress"].size(), 1u);
+  std::set<int> ports;
+  for (const YAML::Node& each : spec["egress"][0]["ports"]) ports.insert(each["port"].as<int>());
+  EXPECT_EQ(ports, (std::set<int>{443, 6443}));
 }
 
 }  // namespace

@@ -200,8 +200,9 @@ std::string describe_all(const RefusalRow& row) {
   return text;
 }
 
-// A request that names an object by its uid and is answered with 404 or 409 is not sent again: the
-// object is gone. (Here it is not, so the goal is not reached.)
+// The deletion or mark of a pod on a node in service, and the deletion of a VolumeAttachment, are
+// not sent again after 404 or 409: the object is gone. (Here it is not, so the goal is not
+// reached.)
 TEST(Refusals, OfOneKindOfRequestAreNoFlood) {
   const RefusalRow rows[] = {
       {make<LostNode>, "GET " + leases + "kube-node-lease/leases/a",

@@ -124,6 +124,31 @@ TEST(SettingsFile, WhatItCallsADefaultIsOne) {
   EXPECT_EQ(help(outcome.settings), help(EdgeOptions{}));
 }
 
+TEST(SettingsFile, TheReadmeNamesItsDefaults) {
+  std::ifstream in(HOLDFAST_SOURCE_ROOT "/README.md");
+  std::string text;
+  for (std::string word; in >> word;) text += word + " ";
+  const EdgeOptions defaults;
+  const auto mebibytes = [](std::int64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
+  std::string agents = "By default these are ";
+  for (const std::string& agent : defaults.cache_agents) {
+    if (agent == defaults.cache_agents.back()) agents.replace(agents.size() - 2, 2, " and ");
+    agents += agent + ", ";
+  }
+  agents.replace(agents.size() - 2, 2, ";");
+  const std::string promised[] = {
+      agents,
+      "`--list-bytes-max` (" + mebibytes(defaults.list_bytes_max) + ",",
+      "`--cache-memory-max` (" + mebibytes(defaults.cache_memory_max) + ")",
+      "`--cache-disk-max` (" + mebibytes(defaults.cache_disk_max) + ")",
+      "`--scopes-max` (" + std::to_string(defaults.scopes_max) + " lists)",
+      "`--secure-listen` (by default `" + defaults.identity.secure_listen + "`)",
+  };
+  for (const std::string& words : promised) {
+    EXPECT_NE(text.find(words), std::string::npos) << words;
+  }
+}
+
 TEST(SettingsFile, NoSettingIsMissing) {
   std::set<std::string> shown;
   for (const auto& [key, line] : documented()) shown.insert(key);
