@@ -55,7 +55,8 @@ inline constexpr std::string_view reason_volume_zone = "node(s) had no available
 inline constexpr std::string_view reason_volume_limit = "node(s) exceed max volume count";
 inline constexpr std::string_view reason_disk_conflict = "node(s) had no available disk";
 inline constexpr std::string_view reason_exclusive_claim =
-    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
+    "in-use by another pod";
 inline constexpr std::string_view reason_contact = "node(s) were autonomous and out of contact";
 inline constexpr std::string_view reason_spread =
     "node(s) didn't match pod topology spread constraints";

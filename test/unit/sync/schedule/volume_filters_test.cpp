@@ -49,7 +49,8 @@ const std::string no_volume = "node(s) didn't find available persistent volumes 
 const std::string immediate = "pod has unbound immediate PersistentVolumeClaims";
 const std::string no_zone = "node(s) had no available volume zone";
 const std::string in_use =
-    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
+    "in-use by another pod";
 
 const std::vector<VolumeCase>& claim_cases() {
   static const std::vector<VolumeCase> all = {

@@ -94,8 +94,8 @@ const std::vector<NotBound>& not_bound() {
          fixture.add_pod("user", "1", R"("nodeName":"a",)" + with_claim);
        },
        with_claim,
-       "1 node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access "
-       "mode"},
+       "1 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+       "already in-use by another pod"},
       {"a device", [](SchedulerFixture&) {},
        R"("resourceClaims":[{"name":"gpu","resourceClaimName":"g"}])",
        "dynamic resource allocation is not supported: spec.resourceClaims [gpu]"},
