@@ -35,14 +35,16 @@ ScopeFault fault_of(const sync::watch::Failure& failure) {
   return ScopeFault::failed;
 }
 
-bool ScopeHealth::fail(MonoTime now, Part part, ScopeFault fault, std::string reason) {
-  CHECK(fault != ScopeFault::none);
+bool ScopeHealth::fail(MonoTime now, Part part, const sync::watch::Failure& failure) {
+  const ScopeFault fault = fault_of(failure);
   const bool changed = fault_ != fault;
   if (is_healthy()) since_ = now;
   fault_ = fault;
   part_ = part;
-  reason_ = std::move(reason);
+  reason_ = failure.what;
   failed_at_ = now;
+  const bool unanswered = failure.code == Errc::timeout || failure.code == Errc::unavailable;
+  would_fail_again_ = failure.http_status != 0 || !unanswered;
   return changed;
 }
 

@@ -65,8 +65,13 @@ class ScopeHealth {
   [[nodiscard]] MonoTime since() const { return since_; }
   [[nodiscard]] MonoTime failed_at() const { return failed_at_; }
 
+  // Whether what failed last would fail again because of the scope: it was refused, unreadable, too
+  // large or answered with an error. A missing answer may be the fault of the link, as when a cut
+  // breaks the connection.
+  [[nodiscard]] bool would_fail_again() const { return would_fail_again_; }
+
   // Reports a failure. Returns true if the fault has changed, which is worth a journal record.
-  bool fail(MonoTime now, Part part, ScopeFault fault, std::string reason);
+  bool fail(MonoTime now, Part part, const sync::watch::Failure& failure);
   // Reports that `part` works. Ends a fault of the same part; returns whether it did.
   bool succeed(Part part);
 
@@ -76,6 +81,7 @@ class ScopeHealth {
   std::string reason_;
   MonoTime since_ = MonoTime::min();
   MonoTime failed_at_ = MonoTime::min();
+  bool would_fail_again_ = false;
 };
 
 // For the admin pages:

@@ -128,13 +128,12 @@ bool ScopeReflectors::may_fetch(const LocalScope& scope) const {
   return false;
 }
 
-// A scope whose list only took too long is served well by a watch.
+// A scope whose list only took too long, or was cut off, is served well by a watch.
 static sync::watch::Doubt doubt_of(const LocalScope& scope) {
   if (scope.derived()) return sync::watch::Doubt::derived;
   if (scope.is_outdated()) return sync::watch::Doubt::outdated;
-  const ScopeFault fault = scope.health().fault();
-  const bool readable = fault == ScopeFault::none || fault == ScopeFault::timeout;
-  return readable ? sync::watch::Doubt::none : sync::watch::Doubt::unreadable;
+  const bool doubtful = scope.health().would_fail_again();
+  return doubtful ? sync::watch::Doubt::unreadable : sync::watch::Doubt::none;
 }
 
 // Feeds one scope until it is retired. A task feeds it as long as the link allows that; it is
@@ -226,7 +225,7 @@ void ScopeReflectors::note_failure(LocalScope& scope, ScopeHealth::Part part,
     scope.set_fetch_mode(FetchMode::get);
     return list_again({scope.shared_from_this()});
   }
-  const bool news = scope.health().fail(clock_.mono(), part, fault_of(failure), failure.what);
+  const bool news = scope.health().fail(clock_.mono(), part, failure);
   scope.changed().notify_all();
   if (!news) return;
   const bool expected = scope.optional() && scope.refused();

@@ -111,6 +111,27 @@ TEST_F(Flap, AnAgentThatIsRestartedListsNothing) {
   EXPECT_TRUE(shows(own_pods, "p"));
 }
 
+// The broken connection says nothing about the list.
+TEST_F(Flap, AListThatTheCutBreaksOffIsNoReasonToListAgain) {
+  fixture_.servers[0]->special = [](const http::Request& request) {
+    const bool is_list = request.target.starts_with("/api/v1/namespaces/a/secrets?") &&
+                         request.target.find("watch=true") == std::string::npos;
+    return is_list ? std::optional<http::Response>({.status = 0}) : std::nullopt;
+  };
+  // It begins with the newest state, so its scope is listed first, and the list is not answered.
+  EXPECT_EQ(fixture_.ask(secret_scope(0) + "&watch=true&timeoutSeconds=1").status, 200);
+  EXPECT_EQ(lists(), 1);
+  fixture_.cut_link();
+  fixture_.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+  EXPECT_NE(fixture_.admin("/v1/scopes").find(R"("state":"failed")"), std::string::npos);
+  mark_ = cloud().asked.size();
+  fixture_.restore_link();
+  fixture_.time.run(15s);
+  EXPECT_EQ(lists(), 0);
+  EXPECT_EQ(watches(), scopes);
+  EXPECT_EQ(fixture_.admin("/v1/scopes").find(R"("state":"failed")"), std::string::npos);
+}
+
 // What the API server answers to a watch from a version that is compacted or unknown to it.
 TEST_F(Flap, AVersionThatIsGoneIsListedOnce) {
   const struct {
