@@ -41,12 +41,12 @@ class Api:
             headers["Authorization"] = "Bearer " + self.token
         return headers
 
-    def raw(self, method, path, body=None, kind="application/json", accept="application/json", timeout=10):
-        """Returns (status, headers, text)."""
+    def raw(self, method, path, body=None, kind="application/json", accept="application/json", timeout=10, more=None):
+        """Returns (status, headers, text). `more` are headers."""
         connection = self.connect(timeout)
         try:
             data = json.dumps(body) if body is not None else None
-            connection.request(method, path, data, self.headers(kind, accept))
+            connection.request(method, path, data, {**self.headers(kind, accept), **(more or {})})
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read().decode(errors="replace")
         finally:

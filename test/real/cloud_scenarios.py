@@ -9,6 +9,7 @@ import time
 
 import judge
 import pods
+from kube_server import LIMITED_TOKEN
 from steady_node import SteadyNode
 
 TOO_LONG = 5  # seconds; includes the start of kubectl on a busy machine
@@ -170,6 +171,32 @@ def _autonomy(site):
     report.until("the other pods are Ready in the cloud", 90, lambda: judge.all_run(site, in_cloud=True))
 
 
+def autonomy_of_unready(site):
+    """holdfast-cloud: a node that becomes autonomous while it is not Ready keeps its pods."""
+    report, key = site.report, "node.kubernetes.io/not-ready"
+    name = "unready"
+    path, node = f"/api/v1/namespaces/{pods.NAMESPACE}/pods/{name}", f"/api/v1/nodes/{name}"
+    tolerations = [{"key": each, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}
+                   for each, seconds in ((key, 15), ("dedicated", 7200))]
+    with SteadyNode(site.api), SteadyNode(site.api, name) as unready:
+        site.apply(pods.pod(name, pods.pod_spec(pods.container(), nodeName=name, tolerations=tolerations)))
+        unready.set_ready("False")
+        report.until("the node has the taint not-ready", 60, lambda: (
+            key + ":NoExecute" in (found := _taint_names(site, node)), found))
+        taints = site.api.get(node)["spec"]["taints"] + [{"key": "dedicated", "effect": "NoExecute"}]
+        site.api.merge(node, {"spec": {"taints": taints},
+                              "metadata": {"annotations": {"node.beta.openyurt.io/autonomy": "true"}}})
+        report.until("as an autonomous node it loses that taint", 60, lambda: (
+            key + ":NoExecute" not in (found := _taint_names(site, node)), found))
+        report.throughout("the timer of that taint does not end its pod", 25, lambda: (
+            "deletionTimestamp" not in (found := site.api.get(path)["metadata"]), found))
+        site.api.delete(path, grace=0)
+
+
+def _taint_names(site, node):
+    return [f"{each['key']}:{each['effect']}" for each in site.api.get(node)["spec"].get("taints", [])]
+
+
 def hollow_nodes(site):
     """holdfast-lab nodes: hollow nodes are Ready, become Unknown when they are silenced, and recover."""
     report, lab = site.report, os.path.join(site.bin, "holdfast-lab")
@@ -187,6 +214,87 @@ def hollow_nodes(site):
     finally:
         site.processes.kill("nodes", signal.SIGTERM)
     report.until("all of them are deleted", 30, lambda: _hollow(site, {}))
+
+
+def api_server_restarted(site):
+    """holdfast-cloud and the agent after a restart of the API server: both see at once what happens."""
+    report, lab = site.report, os.path.join(site.bin, "holdfast-lab")
+    site.processes.start("nodes", [
+        lab, "nodes", "--kubeconfig", site.path("admin.kubeconfig"), "--count=20", "--zone=hollow",
+        "--taints=hollow=true:NoSchedule", "--delete-on-exit"])
+    try:
+        report.until("all hollow nodes are Ready", 60, lambda: _hollow(site, {"True": 20}))
+        site.processes.kill("apiserver")
+        site.cut()
+        site.start_apiserver()
+        report.until("the API server is ready", 120, lambda: (bool(site.api.get("/readyz")), ""))
+        site.join()
+        done = subprocess.run([lab, "nodes", "silence", "hollow-3"], capture_output=True, text=True)
+        report.equal("a node is silenced", "1 matched, 1 silenced\n", done.stdout + done.stderr)
+        site.apply(pods.pod("created", pods.pod_spec(pods.container())))
+        report.until("a pod created now runs", 30, lambda: judge.run(site, "created"))
+        report.until("the silent node is Unknown", 90, lambda: _hollow(site, {"True": 19, "Unknown": 1}))
+        site.api.delete(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/created", grace=0)
+        report.until("the deleted pod is gone on the node", 30, lambda: judge.gone(site, "created"))
+    finally:
+        site.processes.kill("nodes", signal.SIGTERM)
+    report.until("all hollow nodes are deleted", 30, lambda: _hollow(site, {}))
+
+
+RBAC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cross", "k8s")
+DOOMED_NODE, DOOMED = "doomed", 20
+
+
+def refused_evictions(site):
+    """holdfast-cloud may not delete pods: it tries now and then, names the missing rule, and goes on with it."""
+    report = site.report
+    site.write_kubeconfig("limited", token=LIMITED_TOKEN)
+    site.kubectl("apply", "-f", os.path.join(RBAC, "cloud-rbac.yaml"))
+    site.apply(*_binding("ClusterRole", "holdfast-cloud"), *_binding("Role", "holdfast-cloud", "kube-node-lease"))
+    _, mark = site.server.requests("limited")
+    taint = {"key": DOOMED_NODE, "effect": "NoExecute"}
+    with SteadyNode(site.api, DOOMED_NODE):
+        for number in range(DOOMED):
+            site.apply(pods.pod(f"{DOOMED_NODE}-{number}", pods.pod_spec(pods.container(), nodeName=DOOMED_NODE)))
+        site.processes.kill("cloud")
+        site.start_cloud(name="limited", user="limited")
+        site.api.merge(f"/api/v1/nodes/{DOOMED_NODE}", {"spec": {"taints": [taint]}})
+        report.until("a deletion is refused", 60, lambda: (_deletions(site, mark) > 0, "none"))
+        report.throughout("no pod is deleted", 30, lambda: (_doomed(site) == DOOMED, _doomed(site)))
+        found = _deletions(site, mark)
+        report.check("it asks now and then", found <= 8 * DOOMED,
+                     f"expected: at most eight times for each of {DOOMED} pods\nfound: {found}", f"{found} times")
+        log = site.processes.log("limited")
+        report.check("its log names the rule", "cloud-rbac-taint-eviction.yaml" in log, f"found: {log[-1500:]}")
+        site.kubectl("apply", "-f", os.path.join(RBAC, "cloud-rbac-taint-eviction.yaml"))
+        site.apply(*_binding("ClusterRole", "holdfast-cloud-taint-eviction"))
+        report.until("with that rule it deletes the pods", 180, lambda: (_doomed(site) == 0, _doomed(site)))
+        site.processes.kill("limited")
+        site.start_cloud()
+        for number in range(DOOMED):
+            site.api.delete(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/{DOOMED_NODE}-{number}", grace=0)
+    for name in ("holdfast-cloud", "holdfast-cloud-taint-eviction"):
+        site.kubectl("delete", "clusterrolebinding", "limited-" + name)
+
+
+def _binding(kind, role, namespace=""):
+    """Binds the role to the user of LIMITED_TOKEN."""
+    where = {"namespace": namespace} if namespace else {}
+    group = "rbac.authorization.k8s.io"
+    return [{"apiVersion": group + "/v1", "kind": kind + "Binding", "metadata": {"name": "limited-" + role, **where},
+             "roleRef": {"apiGroup": group, "kind": kind, "name": role},
+             "subjects": [{"kind": "User", "apiGroup": group, "name": "limited"}]}]
+
+
+def _deletions(site, mark):
+    requests, _ = site.server.requests("limited", mark)
+    return sum(each["verb"] == "delete" and each["objectRef"]["resource"] == "pods" for each in requests)
+
+
+def _doomed(site):
+    """How many pods of that node exist and are not being deleted."""
+    found = site.api.get(f"/api/v1/pods?fieldSelector=spec.nodeName%3D{DOOMED_NODE}")["items"]
+    return sum("deletionTimestamp" not in pod["metadata"] for pod in found)
 
 
 def _hollow(site, expected):

@@ -3,10 +3,16 @@
 Functions for Report.until return (holds, found).
 """
 
+import datetime
 import glob
 import json
 
 import pods
+
+
+def seconds_of(time):
+    """The time of an object, such as "2026-01-31T12:00:00.000000Z", in seconds since 1970."""
+    return datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp()
 
 
 def cloud_pods(site):

@@ -1,5 +1,6 @@
 """kube-apiserver with its etcd, certificates and tokens, on loopback."""
 
+import json
 import os
 import socket
 import subprocess
@@ -9,11 +10,21 @@ from isolate import NODE_ADDRESS
 TOKENS = """admintoken,admin,1,"system:masters"
 nodetoken,system:node:edge1,2,"system:nodes"
 joinme,token-bootstrap-client,3,"system:bootstrappers"
+limitedtoken,limited,4,"holdfast.test:limited"
 """
-ADMIN_TOKEN, NODE_TOKEN = "admintoken", "nodetoken"
+ADMIN_TOKEN, NODE_TOKEN, LIMITED_TOKEN = "admintoken", "nodetoken", "limitedtoken"
+# The requests of the node, and of the user with few rights, without their bodies.
+AUDIT_POLICY = """apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: None, userGroups: ["system:masters"]}
+- {level: Metadata, userGroups: ["system:nodes", "holdfast.test:limited"]}
+- {level: None}
+"""
 KUBECONFIG = """apiVersion: v1
 kind: Config
-clusters: [{{name: c, cluster: {{server: "{server}"{authority}}}}}]
+clusters: [{{name: c, cluster: {{server: "{server}"{more}}}}}]
 users: [{{name: u, user: {{{user}}}}}]
 contexts: [{{name: x, context: {{cluster: c, user: u}}}}]
 current-context: x
@@ -40,7 +51,32 @@ class KubeServer:
         self.pki = os.path.join(work, "pki")
         self.port = port
         self.etcd_ports = etcd_ports  # for clients, for peers
+        self.audits = False  # whether the API server writes the log that requests() reads
         os.makedirs(self.pki, exist_ok=True)
+
+    @property
+    def audit_log(self):
+        return os.path.join(self.work, "audit.log")
+
+    def requests(self, user, after=0):
+        """The requests of `user` in the audit log from byte `after` on, and where the log ends now.
+
+        A request is an event of the audit log, as upstream documents it: verb, objectRef, requestURI, responseStatus.
+        A watch is in the log twice; its end is left out.
+        """
+        found = []
+        with open(self.audit_log, "rb") as file:
+            file.seek(after)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                after += len(line)
+                event = json.loads(line)
+                if event["user"]["username"] != user:
+                    continue
+                if event["verb"] != "watch" or event["stage"] == "ResponseStarted":
+                    found.append(event)
+        return found, after
 
     @property
     def url(self):
@@ -57,6 +93,10 @@ class KubeServer:
     def start(self, *more):
         """Starts kube-apiserver; `more` are flags."""
         pki = self.pki
+        if self.audits:
+            with open(os.path.join(self.work, "audit.yaml"), "w") as file:
+                file.write(AUDIT_POLICY)
+            more = (*more, f"--audit-policy-file={file.name}", f"--audit-log-path={self.audit_log}")
         self.processes.start("apiserver", [
             self.programs.path("kube-apiserver"), f"--etcd-servers=http://127.0.0.1:{self.etcd_ports[0]}",
             "--bind-address=127.0.0.1", f"--advertise-address={NODE_ADDRESS}", f"--secure-port={self.port}",
@@ -68,14 +108,15 @@ class KubeServer:
             "--allow-privileged=true", "--kubelet-preferred-address-types=InternalIP",
             "--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000", *more])
 
-    def write_kubeconfig(self, name, server="", token=""):
-        """Writes NAME.kubeconfig for this server, or another one, and returns its path."""
+    def write_kubeconfig(self, name, server="", token="", proxy=""):
+        """Writes NAME.kubeconfig for this server, or another one, and returns its path. `proxy` is a URL."""
         server = server or self.url
-        authority = f', certificate-authority: "{self.pki}/ca.crt"' if server.startswith("https") else ""
+        more = f', certificate-authority: "{self.pki}/ca.crt"' if server.startswith("https") else ""
+        more += f', proxy-url: "{proxy}"' if proxy else ""
         user = f"token: {token}" if token else ""
         with open(os.path.join(self.work, name + ".kubeconfig"), "w") as file:
             os.chmod(file.name, 0o600)
-            file.write(KUBECONFIG.format(server=server, authority=authority, user=user))
+            file.write(KUBECONFIG.format(server=server, more=more, user=user))
         return file.name
 
     def make_certificates(self):

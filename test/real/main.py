@@ -83,6 +83,7 @@ def main():
     shutil.rmtree(chosen.work, ignore_errors=True)
     report = Report()
     site = Site(report, programs, chosen.bin, chosen.work)
+    site.server.audits = True
     wanted = [scenarios.BY_NAME[name] for name in chosen.scenarios if name != "start"] or scenarios.ALL[1:]
     try:
         report.begin("control-plane")

@@ -74,15 +74,16 @@ class Node:
             os.path.join(site.bin, "holdfast-edge"), "--node-name=edge1", "--kubeconfig", site.path("node.kubeconfig"),
             "--data-dir", folder, "--cache-agents=" + CACHE_AGENTS, *more])
 
-    def start_client_agent(self, cache_agents="*"):
+    def start_client_agent(self, cache_agents="*", proxy=""):
         """Starts a second agent with an administrator's credentials, at CLIENT_AGENT, for kubectl and e2e tests.
+        `proxy` is the URL of a proxy before the API server.
 
         It is what README.md shows: client-go sends no token to an http:// server, so the agent uses its own.
         """
         site = self.site
         folder = site.path("holdfast-clients")
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        site.write_kubeconfig("admin-over-relay", f"https://127.0.0.1:{site.relay_port}", "admintoken")
+        site.write_kubeconfig("admin-over-relay", f"https://127.0.0.1:{site.relay_port}", "admintoken", proxy)
         site.processes.start("clients", [
             os.path.join(site.bin, "holdfast-edge"), "--node-name=clients", "--kubelet-grace=0s", "--kubeconfig",
             site.path("admin-over-relay.kubeconfig"), "--data-dir", folder, "--cache-agents=" + cache_agents,

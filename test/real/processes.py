@@ -114,3 +114,11 @@ def pss_kib(pid):
             fields[name] = int(value.split()[0])
     private = fields.get("Private_Clean", 0) + fields.get("Private_Dirty", 0)
     return fields.get("Pss", 0), private
+
+
+def memory_peak_kib(pid):
+    """The most memory that a process has had resident so far, in KiB."""
+    for line in read_proc(pid, "status").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1])
+    raise RuntimeError(f"process {pid} does not exist")

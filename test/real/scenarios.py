@@ -8,7 +8,10 @@ import os
 
 import cloud_scenarios
 import judge
+import path_scenarios
 import pods
+import scheduler_scenarios
+import server_scenarios
 from judge import node_condition
 
 
@@ -115,6 +118,25 @@ def power_cut(site):
     report.until("the node is Ready in the cloud", 60, lambda: node_condition(site, "Ready", "True"))
     judge.statuses_equal(site)
     judge.nothing_refused(site, recorded)
+
+
+def orderly_reboot(site):
+    """A reboot that ends the pods first, while the link is down: after the boot all pods run again."""
+    report = site.report
+    site.cut()
+    before = site.node.pods()
+    for name, pod in before.items():
+        if judge.state(pod) == "Ready":
+            namespace, _, own = name.partition("/")
+            site.local.merge(f"/api/v1/namespaces/{namespace}/pods/{own}/status", {"status": {
+                "phase": "Failed", "reason": "Terminated",
+                "message": "Pod was terminated in response to imminent node shutdown."}})
+    site.node.power_off()
+    site.node.power_on()
+    report.until("all pods run again while offline", 120, lambda: judge.all_run_anew(site, before))
+    site.join()
+    report.until("the cloud sees all pods run", 60, lambda: judge.all_run(site, in_cloud=True))
+    judge.statuses_equal(site)
 
 
 def power_cut_connected(site):
@@ -225,9 +247,14 @@ def new_claim_after_cut(site):
 
 
 # Pods that a failed scenario may leave behind.
-EXTRA_PODS = ("doomed", "relabelled", "created", "leaving", "late", "impatient", "wanting", "always")
-ALL = [start, refused_link, black_hole, kubelet_killed, agent_killed, power_cut, new_claim_after_cut,
+EXTRA_PODS = ("doomed", "relabelled", "created", "leaving", "late", "impatient", "wanting", "always",
+              "forgotten", "fits")
+ALL = [start, refused_link, black_hole, kubelet_killed, agent_killed, power_cut, new_claim_after_cut, orderly_reboot,
        power_cut_connected, node_deleted, changes_meanwhile, pod_deleted_for_good, cloud_scenarios.kubectl_offline,
        cloud_scenarios.ready, cloud_scenarios.forbidden_writes, cloud_scenarios.autonomy,
-       cloud_scenarios.hollow_nodes]
+       cloud_scenarios.autonomy_of_unready, cloud_scenarios.hollow_nodes, cloud_scenarios.api_server_restarted,
+       cloud_scenarios.refused_evictions, scheduler_scenarios.unbindable, scheduler_scenarios.nominated,
+       path_scenarios.late_answers, path_scenarios.far_api_server, path_scenarios.flapping_link,
+       path_scenarios.large_lists, server_scenarios.impersonation, server_scenarios.proxy,
+       server_scenarios.node_replaced, server_scenarios.data_restored]
 BY_NAME = {function.__name__.replace("_", "-"): function for function in ALL}

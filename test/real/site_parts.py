@@ -42,6 +42,7 @@ class Site:
         self.local = Api(AGENT, agent="kubelet/v1.36.2")  # root on the node, as a component whose reads are cached
         self.admin = Api(ADMIN)
         self.api_port, self.relay_port = API_PORT, RELAY_PORT
+        self.lifecycle, self.scheduler = "", ""
         self.node = Node(self)
 
     def program(self, name):
@@ -64,25 +65,39 @@ class Site:
         self.write_kubeconfig("admin", token=ADMIN_TOKEN)
         self.write_kubeconfig("node", f"https://127.0.0.1:{RELAY_PORT}", NODE_TOKEN)
         self.report.until("the API server is ready", 120, lambda: (bool(self.api.get("/readyz")), ""))
-        self._start_controllers(lifecycle)
-        if scheduler == "kube-scheduler":
-            self.processes.start("scheduler", [
-                self.program("kube-scheduler"), *self._admin_flags(), "--leader-elect=false", "--secure-port=0"])
-        if lifecycle == "holdfast-cloud" or scheduler == "holdfast-cloud":
-            self._start_cloud(lifecycle, scheduler)
+        self.lifecycle, self.scheduler = lifecycle, scheduler
+        self.start_controllers()
         self.start_relay()
 
     def start_apiserver(self, *more):
         self.server.start(*more)
+
+    def start_controllers(self):
+        """Starts the controllers and the scheduler that control_plane() was told to start."""
+        self._start_controller_manager()
+        if self.scheduler == "kube-scheduler":
+            self.processes.start("scheduler", [
+                self.program("kube-scheduler"), *self._admin_flags(), "--leader-elect=false", "--secure-port=0"])
+        controllers = ["*"] if self.lifecycle == "holdfast-cloud" else []
+        controllers += ["scheduler"] if self.scheduler == "holdfast-cloud" else []
+        if controllers:
+            self.start_cloud(controllers)
+
+    def start_cloud(self, controllers=("*",), name="cloud", user="admin", scheduler="default-scheduler"):
+        """Starts holdfast-cloud as the process `name` with the rights of `user`."""
+        self.processes.start(name, [
+            os.path.join(self.bin, "holdfast-cloud"), "--kubeconfig", self.path(user + ".kubeconfig"),
+            "--controllers=" + ",".join(controllers), "--scheduler-name=" + scheduler, "--leader-elect=false",
+            *([] if name == "cloud" else ["--secure-port=0"])])
 
     def _admin_flags(self):
         config = self.path("admin.kubeconfig")
         return [f"--{name}={config}" for name in
                 ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig")]
 
-    def _start_controllers(self, lifecycle):
+    def _start_controller_manager(self):
         without = ""
-        if lifecycle == "holdfast-cloud":
+        if self.lifecycle == "holdfast-cloud":
             minor = self.programs.minor("kube-controller-manager")
             # Before 1.29 the controller of taints is a part of the other one, whose name was different before 1.28.
             without = ",-nodelifecycle" if minor < 28 else ",-node-lifecycle-controller"
@@ -94,14 +109,6 @@ class Site:
             f"--service-account-private-key-file={self.pki}/sa.key", f"--root-ca-file={self.pki}/ca.crt",
             "--kube-api-qps=200", "--kube-api-burst=400", "--secure-port=0"])
 
-    def _start_cloud(self, lifecycle, scheduler):
-        controllers = ["*"] if lifecycle == "holdfast-cloud" else []
-        if scheduler == "holdfast-cloud":
-            controllers.append("scheduler")
-        self.processes.start("cloud", [
-            os.path.join(self.bin, "holdfast-cloud"), "--kubeconfig", self.path("admin.kubeconfig"),
-            "--controllers=" + ",".join(controllers), "--scheduler-name=default-scheduler", "--leader-elect=false"])
-
     # The uplink.
 
     def start_relay(self, round_trip_ms=0):
@@ -111,7 +118,7 @@ class Site:
                                      str(round_trip_ms)])
 
     def link(self, mode):
-        """Sets the relay's mode: "pass", "refuse" or "hole"."""
+        """Sets the relay's mode: "pass", "refuse", "hole", or "pass" with a round trip and a rate (see relay.py)."""
         with open(self.path("link.new"), "w") as file:
             file.write(mode)
         os.replace(self.path("link.new"), self.path("link"))
@@ -140,8 +147,8 @@ class Site:
 
     # Helpers.
 
-    def write_kubeconfig(self, name, server="", token=""):
-        return self.server.write_kubeconfig(name, server, token)
+    def write_kubeconfig(self, name, server="", token="", proxy=""):
+        return self.server.write_kubeconfig(name, server, token, proxy)
 
     def kubectl(self, *arguments, kubeconfig="admin", timeout=60, **more):
         """Runs kubectl. Returns the CompletedProcess with stdout and stderr as text."""
