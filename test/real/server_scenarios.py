@@ -105,6 +105,12 @@ def data_restored(site):
     site.join()
     site.apply(pods.pod("forgotten", pods.pod_spec(pods.container())))
     report.until("a pod that is not in the copy runs", 90, lambda: judge.run(site, "forgotten"))
+    # So many versions that those after the restoration stay below them for a while.
+    for number in range(500):
+        site.api.merge(NODE, {"metadata": {"annotations": {"holdfast.test/number": str(number)}}})
+    newest = int(site.api.get(NODE)["metadata"]["resourceVersion"])
+    report.until("the agent has seen the newest Node", 30, lambda: (
+        (found := int(site.local.get(NODE + "?resourceVersion=0")["metadata"]["resourceVersion"])) >= newest, found))
     recorded = judge.last_record(site)
     _stop_server(site)
     shutil.rmtree(site.path("etcd"))

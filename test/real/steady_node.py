@@ -41,6 +41,7 @@ class SteadyNode:
     def __exit__(self, *_):
         self.ended.set()
         self.thread.join()
+        self.api.delete(f"{LEASES}/{self.name}")
         self.api.delete(f"/api/v1/nodes/{self.name}")
 
     def _renew(self):
