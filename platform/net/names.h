@@ -1,10 +1,10 @@
 // The addresses of host names, for all connections of a loop.
 //
-// A name is looked up for each connection, but after a lookup that worked not for five seconds. All
-// who wait for a name share one lookup, which goes on when they give up: the answer of a name
-// server that takes longer than their deadlines serves the next connection. If the name servers do
-// not answer, or answer that they cannot tell, the last known addresses are used, as name servers
-// themselves do (RFC 8767). An answer that the name does not exist is believed.
+// A name is looked up for each connection, but not again within five seconds of a lookup that
+// worked. All who wait for a name share one lookup, which goes on when they give up: the answer of
+// a name server that takes longer than their deadlines serves the next connection. If the name
+// servers do not answer, or answer that they cannot tell, the last known addresses are used, as
+// name servers themselves do (RFC 8767). An answer that the name does not exist is believed.
 //
 // Threading: the loop's thread only.
 

@@ -200,9 +200,7 @@ def _taint_names(site, node):
 def hollow_nodes(site):
     """holdfast-lab nodes: hollow nodes are Ready, become Unknown when they are silenced, and recover."""
     report, lab = site.report, os.path.join(site.bin, "holdfast-lab")
-    site.processes.start("nodes", [
-        lab, "nodes", "--kubeconfig", site.path("admin.kubeconfig"), "--count=50", "--zone=hollow",
-        "--taints=hollow=true:NoSchedule", "--delete-on-exit"])
+    _start_hollow(site, lab, 50)
     try:
         report.until("all hollow nodes are Ready", 60, lambda: _hollow(site, {"True": 50}))
         done = subprocess.run([lab, "nodes", "silence", "hollow-0", "hollow-7"], capture_output=True, text=True)
@@ -217,11 +215,9 @@ def hollow_nodes(site):
 
 
 def api_server_restarted(site):
-    """holdfast-cloud and the agent after a restart of the API server: both see at once what happens."""
+    """The API server restarts: afterwards holdfast-cloud and the agent see what happens as soon as before."""
     report, lab = site.report, os.path.join(site.bin, "holdfast-lab")
-    site.processes.start("nodes", [
-        lab, "nodes", "--kubeconfig", site.path("admin.kubeconfig"), "--count=20", "--zone=hollow",
-        "--taints=hollow=true:NoSchedule", "--delete-on-exit"])
+    _start_hollow(site, lab, 20)
     try:
         report.until("all hollow nodes are Ready", 60, lambda: _hollow(site, {"True": 20}))
         site.processes.kill("apiserver")
@@ -254,8 +250,8 @@ def refused_evictions(site):
     _, mark = site.server.requests("limited")
     taint = {"key": DOOMED_NODE, "effect": "NoExecute"}
     with SteadyNode(site.api, DOOMED_NODE):
-        for number in range(DOOMED):
-            site.apply(pods.pod(f"{DOOMED_NODE}-{number}", pods.pod_spec(pods.container(), nodeName=DOOMED_NODE)))
+        site.apply(*(pods.pod(f"{DOOMED_NODE}-{number}", pods.pod_spec(pods.container(), nodeName=DOOMED_NODE))
+                     for number in range(DOOMED)))
         site.processes.kill("cloud")
         site.start_cloud(name="limited", user="limited")
         site.api.merge(f"/api/v1/nodes/{DOOMED_NODE}", {"spec": {"taints": [taint]}})
@@ -295,6 +291,13 @@ def _doomed(site):
     """How many pods of that node exist and are not being deleted."""
     found = site.api.get(f"/api/v1/pods?fieldSelector=spec.nodeName%3D{DOOMED_NODE}")["items"]
     return sum("deletionTimestamp" not in pod["metadata"] for pod in found)
+
+
+def _start_hollow(site, lab, count):
+    """Starts so many hollow nodes, which take no other pods and are deleted when the process "nodes" ends."""
+    site.processes.start("nodes", [
+        lab, "nodes", "--kubeconfig", site.path("admin.kubeconfig"), f"--count={count}", "--zone=hollow",
+        "--taints=hollow=true:NoSchedule", "--delete-on-exit"])
 
 
 def _hollow(site, expected):

@@ -29,13 +29,14 @@ async def answer(writer, target, status):
 
 
 async def serve(reader, writer):
-    head = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
-    method, target, _ = head[0].split()
-    if f"proxy-authorization: basic {CREDENTIALS}".lower() not in (line.lower() for line in head):
+    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
+    method, target, _ = first.split()
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    if headers.get("proxy-authorization") != "Basic " + CREDENTIALS:
         await answer(writer, target, "407 Proxy Authentication Required")
         writer.close()
         return
-    assert method == "CONNECT", head[0]
+    assert method == "CONNECT", first
     host, _, port = target.rpartition(":")
     to_reader, to_writer = await asyncio.open_connection(host, int(port))
     await answer(writer, target, "200 Connection Established")

@@ -132,7 +132,7 @@ def large_lists(site):
 
 def _fill(site, path, field, count, size):
     def create(number):
-        value = random.Random(number).randbytes(size // 2).hex()  # compresses by a half, as texts of people do
+        value = random.Random(number).randbytes(size // 2).hex()  # gzip halves it
         site.api.create(path, {"metadata": {"name": f"item-{number:04}"}, field: {"value": value}})
 
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
