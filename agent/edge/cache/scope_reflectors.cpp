@@ -14,26 +14,31 @@ constexpr auto request_limit = std::chrono::seconds(20);
 // See list_granted().
 constexpr auto watch_refused_pause = std::chrono::minutes(1);
 
-// A ListWatchSource that sends with the credentials of a scope's owner.
+// A ListWatchSource that sends with the credentials of a scope's owner, and a list only when it is
+// the scope's turn.
 class OwnerSource final : public ListWatchSource {
  public:
-  OwnerSource(ListWatchSource& inner, std::string authorization)
-      : inner_(inner), authorization_(std::move(authorization)) {}
+  OwnerSource(ScopeReflectors& reflectors, ScopePtr scope, std::string authorization)
+      : reflectors_(reflectors),
+        scope_(std::move(scope)),
+        authorization_(std::move(authorization)) {}
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
     request.authorization = authorization_;
-    co_return co_await inner_.send(std::move(request), streamed);
+    if (!streamed) co_await reflectors_.wait_for_turn(*scope_);
+    co_return co_await reflectors_.send(std::move(request), streamed);
   }
 
  private:
-  ListWatchSource& inner_;
+  ScopeReflectors& reflectors_;
+  ScopePtr scope_;
   std::string authorization_;
 };
 
 asio::awaitable<void> list_watch(ListWatchTarget target, ScopeReflectors& reflectors,
                                  std::string authorization, Scopes& scopes, ScopePtr scope,
                                  const Clock& clock, Random& random) {
-  OwnerSource source(reflectors, std::move(authorization));
+  OwnerSource source(reflectors, scope, std::move(authorization));
   ScopeSink sink(reflectors, scopes, std::move(scope));
   co_await run_list_watch(std::move(target), source, sink, clock, random);
 }
@@ -95,17 +100,38 @@ void ScopeReflectors::set_credentials(const std::string& owner, std::string auth
   uplink_.changed().notify_all();
 }
 
-void ScopeReflectors::begin_turns(sync::objects::Version shown) {
+asio::awaitable<void> ScopeReflectors::begin_turns(sync::objects::Version shown) {
   resumption_.begin(shown);
   // The versions of what other callers ask for may be counted by another server.
   for (const auto& [key, scope] : scopes_.all()) {
     if (key.owner == node_owner) resumption_.note(scope->cache());
   }
+  for (int turn = 0; turn < turns; ++turn) {
+    watching_ = turn;
+    uplink_.changed().notify_all();
+    // On a slow line, what is asked for first comes first.
+    co_await asio::post(asio::use_awaitable);
+  }
 }
 
 void ScopeReflectors::admit(int turn) {
-  admitted_ = turn;
+  listing_ = turn;
   uplink_.changed().notify_all();
+}
+
+void ScopeReflectors::end_turns() {
+  watching_ = -1;
+  listing_ = -1;
+}
+
+static bool is_rejoining(const Uplink& uplink) {
+  return uplink.link().state() == sync::autonomy::LinkState::rejoining;
+}
+
+asio::awaitable<void> ScopeReflectors::wait_for_turn(const LocalScope& scope) {
+  while (is_rejoining(uplink_) && turn_of(scope.key()) > listing_) {
+    co_await uplink_.changed().wait();
+  }
 }
 
 bool ScopeReflectors::has_credentials(const LocalScope& scope) const {
@@ -123,7 +149,7 @@ bool ScopeReflectors::may_fetch(const LocalScope& scope) const {
     case sync::autonomy::LinkState::offline:
       return false;
     case sync::autonomy::LinkState::rejoining:
-      return turn_of(scope.key()) <= admitted_;
+      return turn_of(scope.key()) <= watching_;
   }
   return false;
 }
@@ -247,10 +273,11 @@ void ScopeReflectors::note_success(LocalScope& scope, ScopeHealth::Part part) {
   on_health_(scope);
 }
 
-std::vector<ScopePtr> ScopeReflectors::of_turn(int turn) const {
+std::vector<ScopePtr> ScopeReflectors::awaited_in(int turn) const {
   std::vector<ScopePtr> found;
   for (const auto& [key, scope] : scopes_.all()) {
-    if (turn_of(key) == turn && has_credentials(*scope)) found.push_back(scope);
+    if (turn_of(key) != turn || !has_credentials(*scope)) continue;
+    if (!scope->refused() && !scope->optional()) found.push_back(scope);
   }
   return found;
 }

@@ -2,9 +2,10 @@
 // the API server lets a caller only get by name, by a GET after each outage and whenever a client
 // requests the object.
 //
-// This stops when the link goes offline. During a rejoin it starts again when the scope's turn
-// comes: node, pods, configmaps and secrets, services, the rest. A watch continues where it was if
-// sync::watch::Resumption allows it; otherwise the scope is listed.
+// This stops when the link goes offline, and starts again during a rejoin. A watch continues where
+// it was if sync::watch::Resumption allows it, and all these watches are opened at once. A scope
+// that must be listed, or its object got, waits for its turn: node, pods, configmaps and secrets,
+// services, the rest.
 //
 // Threading: the loop's thread only.
 
@@ -26,7 +27,7 @@
 
 namespace holdfast::agent {
 
-// The turns of a rejoin, 0 to turns - 1, in which scopes are brought up to date.
+// The turns of a rejoin, 0 to turns - 1, in which scopes are listed.
 inline constexpr int turns = 5;
 [[nodiscard]] int turn_of(const store::ScopeKey& key);
 
@@ -52,13 +53,19 @@ class ScopeReflectors final : public ListWatchSource {
   // has not answered them with 401.
   void set_credentials(const std::string& owner, std::string authorization);
 
-  // A rejoin is about to admit scopes. `shown` is the newest resourceVersion that the API server
-  // has shown since the outage; 0: none, so that all scopes are listed.
-  void begin_turns(sync::objects::Version shown);
-  // While rejoining: lets the scopes of all turns up to `turn` list and watch; -1: none.
+  // A rejoin is about to bring the scopes up to date. `shown` is the newest resourceVersion that
+  // the API server has shown since the outage; 0: none, so that all scopes are listed. Lets the
+  // scopes watch, those of the first turns first, but not list yet.
+  asio::awaitable<void> begin_turns(sync::objects::Version shown);
+  // While rejoining: lets the scopes of all turns up to `turn` list as well.
   void admit(int turn);
-  // The scopes of a turn whose credentials are known.
-  [[nodiscard]] std::vector<ScopePtr> of_turn(int turn) const;
+  // The rejoin has ended.
+  void end_turns();
+  // Returns once a list of the scope may be sent: at once, except during a rejoin.
+  asio::awaitable<void> wait_for_turn(const LocalScope& scope);
+  // The scopes of a turn for which a rejoin waits: all whose credentials are known, except those
+  // that will probably not be listed now: refused before, or optional.
+  [[nodiscard]] std::vector<ScopePtr> awaited_in(int turn) const;
   // The healthy scopes that show local versions and therefore need a list from the cloud.
   [[nodiscard]] std::vector<ScopePtr> with_local_versions() const;
   // Restarts the list-watches of these scopes with a list, or gets their objects again.
@@ -134,7 +141,9 @@ class ScopeReflectors final : public ListWatchSource {
   Uplink& uplink_;
   const Clock& clock_;
   Random& random_;
-  int admitted_ = -1;
+  // During a rejoin, the last turn whose scopes may watch, and whose scopes may list; -1: none.
+  int watching_ = -1;
+  int listing_ = -1;
   sync::watch::Resumption resumption_;
   std::set<ScopeNumber> restart_;  // to be listed, or got, again
   std::set<ScopeNumber> renewed_;  // listed again for make_current(); the list has not begun yet

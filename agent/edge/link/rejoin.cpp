@@ -133,7 +133,7 @@ asio::awaitable<void> Rejoin::rejoin() {
   // Writes may have been accepted while that task ended. From here on nothing else runs before the
   // link is connected.
   if (done) done = co_await catch_up();
-  reflectors_.admit(-1);
+  reflectors_.end_turns();
   if (done) {
     uplink_.rejoined();
     offline_store_.record("link", "nodes/" + settings_.node_name, "connected");
@@ -336,12 +336,12 @@ asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime si
 asio::awaitable<Status> Rejoin::refresh_by_priority() {
   const MonoTime began = clock_.mono();
   missed_scopes_ = false;
-  reflectors_.begin_turns(shown_);
+  co_await reflectors_.begin_turns(shown_);
   for (int turn = 0; turn < turns; ++turn) {
     reflectors_.admit(turn);
     const Duration left = began + rejoin_limits.all_turns - clock_.mono();
     const Duration limit = std::clamp<Duration>(left, rejoin_limits.turn_min, rejoin_limits.turn);
-    std::vector<ScopePtr> scopes = reflectors_.of_turn(turn);
+    std::vector<ScopePtr> scopes = reflectors_.awaited_in(turn);
     co_await wait_for(std::move(scopes), began, limit);
   }
   Status done;

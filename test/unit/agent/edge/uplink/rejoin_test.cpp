@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
-namespace holdfast::agent::uplink {
+namespace holdfast::agent::uplink::rejoining {
 namespace {
 
 using sync::autonomy::LinkState;
@@ -72,6 +73,111 @@ TEST(RejoinMoments, AWriteIsSentWheneverItComes) {
   EXPECT_GT(moment, 100) << "the rejoin has several turns";
 }
 
+// What is listed in the turns of a rejoin, first to last.
+const std::vector<std::vector<std::string>> by_turn = {
+    {"/api/v1/nodes"},
+    {"/api/v1/pods"},
+    {"/api/v1/namespaces/a/secrets", "/api/v1/namespaces/a/configmaps"},
+    {"/api/v1/services"},
+    {"/apis/discovery.k8s.io/v1/namespaces/a/endpointslices",
+     "/apis/discovery.k8s.io/v1/namespaces/b/endpointslices"},
+};
+
+// A node that has cached a scope of each turn.
+class RejoinTurns : public ::testing::Test {
+ protected:
+  RejoinTurns() {
+    cloud().put("/api/v1/nodes", "edge1");
+    EXPECT_TRUE(fixture_.until(LinkState::connected));
+    for (const auto& turn : by_turn) {
+      for (const std::string& scope : turn) EXPECT_EQ(fixture_.ask(scope).status, 200) << scope;
+    }
+    fixture_.time.run(1min);
+    fixture_.cut_link();
+    mark_ = cloud().asked.size();
+    fixture_.servers[0]->latency = 1s;
+  }
+
+  FakeCloud& cloud() { return fixture_.cloud; }
+
+  Duration rejoin() {
+    fixture_.servers[0]->restore();
+    EXPECT_TRUE(fixture_.until(LinkState::rejoining));
+    return fixture_.until(LinkState::connected).value_or(Duration::max());
+  }
+
+  // When requests for scopes with that path arrived since the cut.
+  std::vector<MonoTime> asked(const std::string& path, bool watch) {
+    std::vector<MonoTime> times;
+    for (std::size_t i = mark_; i < cloud().asked.size(); ++i) {
+      const ReceivedRequest& request = cloud().asked[i];
+      const bool is_watch = request.what.find("watch=true") != std::string::npos;
+      if (is_watch == watch && request.what.starts_with("GET " + path + "?"))
+        times.push_back(request.at);
+    }
+    return times;
+  }
+
+  UplinkFixture fixture_{{.set = [](EdgeOptions& options) { options.rejoin_jitter = 0ms; }}};
+  std::size_t mark_ = 0;
+};
+
+TEST_F(RejoinTurns, AllWatchesThatContinueAreOpenedAtOnce) {
+  const Duration took = rejoin();
+  EXPECT_GE(took, 2s) << "the Node is read first";
+  EXPECT_LE(took, 2500ms) << "one round trip for all watches";
+  std::vector<MonoTime> watches;
+  for (const auto& turn : by_turn) {
+    for (const std::string& scope : turn) {
+      const std::vector<MonoTime> times = asked(scope, true);
+      ASSERT_FALSE(times.empty()) << scope;
+      watches.insert(watches.end(), times.begin(), times.end());
+      EXPECT_TRUE(asked(scope, false).empty()) << scope;
+    }
+  }
+  EXPECT_TRUE(std::is_sorted(watches.begin(), watches.end())) << "in the order of the turns";
+}
+
+TEST_F(RejoinTurns, ListsWaitForTheirTurn) {
+  cloud().compact();
+  EXPECT_LE(rejoin(), 10s);
+  MonoTime answered = MonoTime::min();
+  for (const auto& turn : by_turn) {
+    MonoTime last{};
+    for (const std::string& scope : turn) {
+      const std::vector<MonoTime> times = asked(scope, false);
+      ASSERT_FALSE(times.empty()) << scope;
+      EXPECT_GE(times.front(), answered) << scope;
+      last = std::max(last, times.back());
+    }
+    answered = last + 1s;
+  }
+}
+
+TEST_F(RejoinTurns, NobodyWaitsForAListThatWasRefusedBefore) {
+  const std::string services = by_turn[3][0];
+  int refusals = 0;
+  fixture_.servers[0]->special =
+      [&](const http::Request& request) -> std::optional<http::Response> {
+    if (request.target.find(services) == std::string::npos) return std::nullopt;
+    ++refusals;
+    return http::Response{.status = 403, .body = "{}"};
+  };
+  (void)rejoin();
+  EXPECT_EQ(refusals, 1) << "the watch";
+  fixture_.cut_link();
+  // It is asked for again, and not answered.
+  fixture_.servers[0]->special =
+      [&](const http::Request& request) -> std::optional<http::Response> {
+    if (request.target.find(services) == std::string::npos) return std::nullopt;
+    ++refusals;
+    return http::Response{.status = 0};
+  };
+  EXPECT_LE(rejoin(), 2500ms);
+  fixture_.time.run(1s);
+  EXPECT_EQ(refusals, 2);
+}
+
 // The API server answers so many requests for the Node with `status` after an outage. Returns how
 // long the first rejoin took, and expects that it ended in `state`.
 Duration rejoin_of_overloaded(int status, const char* retry_after, int times, LinkState state) {
@@ -129,4 +235,4 @@ TEST(Rejoin, AServerThatStaysOverloadedEndsItAfterAMinute) {
 }
 
 }  // namespace
-}  // namespace holdfast::agent::uplink
+}  // namespace holdfast::agent::uplink::rejoining
