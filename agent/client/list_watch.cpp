@@ -65,7 +65,7 @@ class Run {
 
   // Performs the queued actions, then reads the watch or sleeps until the reflector's deadline.
   asio::awaitable<void> run() {
-    feed(reflect::Started{target_.resume_from});
+    feed(reflect::Started{target_.resume_from, target_.list_due});
     for (;;) {
       while (!actions_.empty()) {
         reflect::Action action = std::move(actions_.front());
@@ -146,7 +146,7 @@ class Run {
     list_bytes_ = 0;
     list_items_ = 0;
     close_watch();
-    const sync::watch::Failure failure = sync::watch::failure_of(error);
+    const sync::watch::Failure failure = failure_of_all(error);
     if (reflector_.state() == State::listing) return fail_list(failure);
     sink_.list_failed(failure);
     feed(reflect::WatchFailed{failure});
@@ -180,7 +180,9 @@ class Run {
       // It was above a limit, or it was broken off.
       const Errc code = response.error().code;
       const bool was_too_much = code == Errc::exhausted || code == Errc::corrupt;
-      fail_list(sync::watch::failure_of(response.error()), was_too_much);
+      sync::watch::Failure failure = sync::watch::failure_of(response.error());
+      failure.list_too_large = code == Errc::exhausted && list.limit == 1;
+      fail_list(failure, was_too_much);
     } else if (response->status != 200) {
       fail_list(failure_of(*response));
     } else {
@@ -190,12 +192,18 @@ class Run {
 
   void take_page(std::string& body, bool protobuf) {
     list_bytes_ += body.size();
-    if (auto room = admit_page(body.size()); !room)
+    if (list_bytes_ > target_.reflector.list_bytes) {
+      const std::string limit = std::to_string(target_.reflector.list_bytes);
+      return fail_list(
+          failure_of_all({Errc::exhausted, "the list has more than " + limit + " bytes"}));
+    }
+    const std::size_t held = target_.reflector.by_page ? body.size() : list_bytes_;
+    if (auto room = sink_.try_reserve(held); !room)
       return fail_list(sync::watch::failure_of(room.error()));
     const std::size_t items_max = target_.reflector.list_items - list_items_;
     auto list = protobuf ? sync::wire::split_protobuf_list(body, items_max)
                          : sync::wire::split_list(body, items_max);
-    if (!list) return fail_list(sync::watch::failure_of(list.error()));
+    if (!list) return fail_list(failure_of_all(list.error()));
     list_items_ += list->items.size();
     reflect::PageReceived page{.resource_version = list->head.resource_version,
                                .continue_token = list->head.continue_token};
@@ -221,11 +229,11 @@ class Run {
     if (last) (void)sink_.try_reserve(0);
   }
 
-  [[nodiscard]] Status admit_page(std::size_t page_bytes) {
-    const std::size_t held = target_.reflector.by_page ? page_bytes : list_bytes_;
-    if (list_bytes_ <= target_.reflector.list_bytes) return sink_.try_reserve(held);
-    return fail(Errc::exhausted, "the list has more than " +
-                                     std::to_string(target_.reflector.list_bytes) + " bytes");
+  // The failure of a list that was read, or of the scope as a whole.
+  static sync::watch::Failure failure_of_all(const Error& error) {
+    sync::watch::Failure failure = sync::watch::failure_of(error);
+    failure.list_too_large = error.code == Errc::exhausted;
+    return failure;
   }
 
   asio::awaitable<void> open_watch(const reflect::OpenWatch& watch) {

@@ -40,7 +40,8 @@ class ListWatchSink {
   virtual void bookmark(const std::string& version) = 0;
 
   // Like replace() and apply(), for a sink that has limits. Errors: exhausted; then the sink has
-  // taken over nothing, and the list-watch starts again with a list after a pause.
+  // taken over nothing, and the list-watch starts again with a list after a pause, as after a list
+  // that was too large.
   [[nodiscard]] virtual Status try_replace(std::vector<std::string> items,
                                            const std::string& version,
                                            const sync::wire::ScopeKind& kind) {
@@ -77,8 +78,9 @@ struct ListWatchTarget {
   std::string path;  // "/api/v1/pods"
   std::string label_selector;
   std::string field_selector;
-  std::string resume_from;    // resourceVersion of what the sink already has; "": list first
-  bool ask_protobuf = false;  // JSON is accepted as well
+  std::string resume_from;  // resourceVersion of what the sink already has; "": list first
+  MonoTime list_due = MonoTime::min();  // a first list is not sent earlier
+  bool ask_protobuf = false;            // JSON is accepted as well
   // Pause between reads of the watch, once all that has arrived was read. Events that arrive
   // meanwhile are read in one piece, which costs less CPU. Zero: no pause, for events that are
   // urgent.

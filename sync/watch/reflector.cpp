@@ -64,12 +64,19 @@ bool is_refusal(const Failure& failure) {
   return status >= 400 && status < 500 && status != 408 && status != 410 && status != 429;
 }
 
+Duration pause_after_too_large(const ReflectorConfig::TooLarge& config, int n) {
+  Duration pause = config.first;
+  for (int i = 1; i < n && pause < config.most; ++i) pause *= 2;
+  return std::min(pause, config.most);
+}
+
 Reflector::Reflector(const ReflectorConfig& config, Random& random)
     : config_(config),
       random_(random),
       backoff_(config.backoff),
       list_backoff_(config.list_backoff.value_or(config.backoff)),
-      page_size_(config.page_size) {
+      page_size_(config.page_size),
+      too_large_(config.too_large.before) {
   CHECK(config.page_size >= 0);
   CHECK(config.watch_timeout_min > Duration::zero());
 }
@@ -87,11 +94,8 @@ void Reflector::on(MonoTime now, const Started& started, Actions& actions) {
   CHECK(state_ == State::idle);
   seen_ = started.resume_from;
   granted_ = config_.granted || !seen_.empty();
-  if (seen_.empty()) {
-    list(actions);
-  } else {
-    watch(now, actions);
-  }
+  if (!seen_.empty()) return watch(now, actions);
+  return now < started.list_due ? pause(started.list_due, true, actions) : list(actions);
 }
 
 void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
@@ -99,7 +103,7 @@ void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
   for (const std::string& item : page.items) items_bytes_ += item.size();
   if (items_bytes_ > config_.list_bytes) {
     actions.push_back(Warn{"a list of more than " + std::to_string(config_.list_bytes) + " bytes"});
-    return wait_after(now, {.code = Errc::exhausted}, actions);
+    return wait_after(now, {.code = Errc::exhausted, .list_too_large = true}, actions);
   }
   keep(std::move(page.items), actions);
   if (!continued_) list_version_ = std::move(page.resource_version);
@@ -155,6 +159,7 @@ void Reflector::on(MonoTime, const WatchOpened&, Actions&) {
   state_ = State::watching;
   granted_ = true;
   refusals_ = 0;
+  too_large_ = 0;
 }
 
 void Reflector::on(MonoTime now, EventReceived&& received, Actions& actions) {
@@ -240,8 +245,12 @@ void Reflector::wait(MonoTime now, Duration at_least, bool then_list, Actions& a
 
 void Reflector::wait_after(MonoTime now, const Failure& failure, Actions& actions) {
   if (!config_.list_backoff) return wait(now, failure.retry_after, true, actions);
-  const Duration refused = is_refusal(failure) ? pause_after_refusal() : Duration::zero();
-  const Duration at_least = std::max(failure.retry_after, refused);
+  Duration at_least = failure.retry_after;
+  if (is_refusal(failure)) at_least = std::max(at_least, pause_after_refusal());
+  if (failure.list_too_large) {
+    const Duration least = pause_after_too_large(config_.too_large, ++too_large_);
+    at_least = std::max(at_least, least + random_.jitter(least / 4));
+  }
   pause(now + std::max(list_backoff_.next(now, random_), at_least), true, actions);
 }
 

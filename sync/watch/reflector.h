@@ -58,13 +58,27 @@ struct ReflectorConfig {
   Duration refused_pause = {};
   Duration refused_pause_first = std::chrono::seconds(30);
   bool granted = false;  // a watch was granted before this reflector began
+  // Pauses after a list that was too large for its owner: reading it again costs as much as before
+  // and is probably useless. See pause_after_too_large().
+  struct TooLarge {
+    Duration first{};  // zero: the same pause as after any other failure
+    Duration most = std::chrono::hours(6);
+    // Lists that were too large before this reflector began, since a list and a watch were granted.
+    int before = 0;
+  };
+  TooLarge too_large = {};
 };
+
+// The pause after the n-th list in a row that was too large, n from 1 on: `first`, doubled each
+// time up to `most`. A reflector adds up to a quarter of it by chance.
+[[nodiscard]] Duration pause_after_too_large(const ReflectorConfig::TooLarge& config, int n);
 
 // Why a request failed.
 struct Failure {
   int http_status = 0;  // 0: there was no answer
   Errc code = Errc::unavailable;
   bool version_too_large = false;  // the server has not seen that resourceVersion yet
+  bool list_too_large = false;     // all objects together exceed a limit of the owner
   Duration retry_after = {};       // pause that the server asked for
   std::string what;
 
@@ -87,6 +101,8 @@ namespace reflect {
 // request.
 struct Started {
   std::string resume_from;  // the resourceVersion of a complete cache, or ""
+  // If it begins with a list, that is not sent earlier.
+  MonoTime list_due = MonoTime::min();
 };
 struct PageReceived {
   std::vector<std::string> items;  // in the form they arrived in, byte by byte
@@ -225,6 +241,7 @@ class Reflector {
   bool server_pages_ = false;  // the server pages even lists with resourceVersion 0
   bool granted_ = false;       // a watch was granted before
   int refusals_ = 0;           // since then
+  int too_large_ = 0;          // lists that were too large, since then
   std::string seen_;           // last resourceVersion seen
 
   // State of the list in progress.

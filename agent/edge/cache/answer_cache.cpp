@@ -28,9 +28,13 @@ void AnswerCache::keep(CacheQuery& query, const http::Response& response) {
   LocalScope& scope = *query.scope;
   const bool listable = scope.default_fetch_mode() == FetchMode::list_watch;
   const bool got = scope.fetch_mode() == FetchMode::get && listable;
-  if (!got && !scope.refused()) return;
+  const bool is_whole = !response.stream && query.request.is_list() && query.options.limit == 0 &&
+                        query.options.continue_token.empty();
+  const bool fits = scope.health().too_large() > 0 && is_whole &&
+                    response.body.size() <= scopes_.limits().scope_bytes;
+  if (!got && !scope.refused() && !fits) return;
   // The list was refused before and is granted now: a node may read a Secret only once the API
-  // server knows a pod that uses it.
+  // server knows a pod that uses it. Or it was too large, and is no longer.
   scope.set_fetch_mode(scope.default_fetch_mode());
   reflectors_.list_granted(query.scope);
 }

@@ -27,7 +27,7 @@ class AnswerCache {
   [[nodiscard]] ScopePtr open(const store::ScopeKey& key);
 
   // Uses the API server's answer to a read: keeps an object, or opens the scope of a list and lets
-  // it be listed again if that was refused before.
+  // it be listed again if that was refused, or too large, before.
   void keep(CacheQuery& query, const http::Response& response);
 
   // The API server has answered a caller's write with `response`. If the written object is cached

@@ -45,6 +45,9 @@ bool ScopeHealth::fail(MonoTime now, Part part, const sync::watch::Failure& fail
   failed_at_ = now;
   const bool unanswered = failure.code == Errc::timeout || failure.code == Errc::unavailable;
   would_fail_again_ = failure.http_status != 0 || !unanswered;
+  if (failure.list_too_large) {
+    list_due_ = now + sync::watch::pause_after_too_large(scope_retry.too_large, ++too_large_);
+  }
   return changed;
 }
 

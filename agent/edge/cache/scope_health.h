@@ -47,6 +47,9 @@ struct ScopeRetry {
   // Least pause after a refusal. A refused scope is listed sooner after an outage, and when a
   // client's own request for it is granted.
   Duration refused_pause = std::chrono::minutes(30);
+  // After a list that was too large. It is listed sooner when an answer to a client that arrived
+  // whole, so a small one, shows that it fits now.
+  sync::watch::ReflectorConfig::TooLarge too_large{.first = std::chrono::minutes(1)};
 };
 inline constexpr ScopeRetry scope_retry;
 
@@ -70,6 +73,11 @@ class ScopeHealth {
   // breaks the connection.
   [[nodiscard]] bool would_fail_again() const { return would_fail_again_; }
 
+  // Lists in a row that were too large, and when the next one is due, also after an outage; 0 and
+  // MonoTime::min() unless the last was.
+  [[nodiscard]] int too_large() const { return too_large_; }
+  [[nodiscard]] MonoTime list_due() const { return list_due_; }
+
   // Reports a failure. Returns true if the fault has changed, which is worth a journal record.
   bool fail(MonoTime now, Part part, const sync::watch::Failure& failure);
   // Reports that `part` works. Ends a fault of the same part; returns whether it did.
@@ -82,6 +90,8 @@ class ScopeHealth {
   MonoTime since_ = MonoTime::min();
   MonoTime failed_at_ = MonoTime::min();
   bool would_fail_again_ = false;
+  int too_large_ = 0;
+  MonoTime list_due_ = MonoTime::min();
 };
 
 // For the admin pages:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto request_limit = std::chrono::seconds(20);
 // See list_granted().
-constexpr auto watch_refused_pause = std::chrono::minutes(1);
+constexpr auto granted_pause = std::chrono::minutes(1);
 
 // A ListWatchSource that sends with the credentials of a scope's owner, and a list only when it is
 // the scope's turn.
@@ -178,7 +178,8 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
     online_[scope->number()] = online;
     std::string resume_from;
     if (!asked_for) resume_from = resumption_.resume_from(scope->cache(), doubt_of(*scope));
-    online->spawn("feed", reflect_while_online(scope, since, std::move(resume_from)));
+    const MonoTime list_due = asked_for ? MonoTime::min() : scope->health().list_due();
+    online->spawn("feed", reflect_while_online(scope, since, std::move(resume_from), list_due));
     while (may_fetch(*scope) && !restart_.contains(scope->number())) {
       co_await uplink_.changed().wait();
     }
@@ -192,7 +193,8 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
 }
 
 asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scope, MonoTime since,
-                                                            std::string resume_from) {
+                                                            std::string resume_from,
+                                                            MonoTime list_due) {
   const auto credentials = authorizations_.find(scope->key().owner);
   std::string authorization;
   if (credentials != authorizations_.end()) authorization = credentials->second;
@@ -203,6 +205,7 @@ asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scop
                          .label_selector = scope->key().label_selector,
                          .field_selector = scope->key().field_selector,
                          .resume_from = std::move(resume_from),
+                         .list_due = list_due,
                          .ask_protobuf = scope->key().encoding ==
                                          sync::wire::to_string(sync::wire::Encoding::protobuf),
                          .frames = {.document_bytes = receive_limits.event},
@@ -211,7 +214,9 @@ asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scop
                                        .list_items = scopes_.limits().scope_objects,
                                        .list_backoff = scope_retry.backoff,
                                        .refused_pause = scope_retry.refused_pause,
-                                       .granted = scope->cache().complete()}};
+                                       .granted = scope->cache().complete(),
+                                       .too_large = scope_retry.too_large}};
+  target.reflector.too_large.before = scope->health().too_large();
   return list_watch(std::move(target), *this, std::move(authorization), scopes_, scope, clock_,
                     random_);
 }
@@ -277,7 +282,8 @@ std::vector<ScopePtr> ScopeReflectors::awaited_in(int turn) const {
   std::vector<ScopePtr> found;
   for (const auto& [key, scope] : scopes_.all()) {
     if (turn_of(key) != turn || !has_credentials(*scope)) continue;
-    if (!scope->refused() && !scope->optional()) found.push_back(scope);
+    const bool is_hopeless = scope->refused() || clock_.mono() < scope->health().list_due();
+    if (!is_hopeless && !scope->optional()) found.push_back(scope);
   }
   return found;
 }
@@ -308,7 +314,8 @@ void ScopeReflectors::list_all_again() {
 void ScopeReflectors::list_granted(const ScopePtr& scope) {
   const ScopeHealth& health = scope->health();
   const bool only_watch = health.is_refused() && health.part() == ScopeHealth::Part::watch;
-  if (only_watch && clock_.mono() - health.failed_at() < watch_refused_pause) return;
+  const bool is_limited = only_watch || health.too_large() > 0;
+  if (is_limited && clock_.mono() - health.failed_at() < granted_pause) return;
   // A list that is under way answers as well.
   if (scope->listing_since() || restart_.contains(scope->number())) return;
   list_again({scope});

@@ -64,7 +64,7 @@ class ScopeReflectors final : public ListWatchSource {
   // Returns once a list of the scope may be sent: at once, except during a rejoin.
   asio::awaitable<void> wait_for_turn(const LocalScope& scope);
   // The scopes of a turn for which a rejoin waits: all whose credentials are known, except those
-  // that will probably not be listed now: refused before, or optional.
+  // that will probably not be listed now: refused before, too large not long ago, or optional.
   [[nodiscard]] std::vector<ScopePtr> awaited_in(int turn) const;
   // The healthy scopes that show local versions and therefore need a list from the cloud.
   [[nodiscard]] std::vector<ScopePtr> with_local_versions() const;
@@ -72,9 +72,10 @@ class ScopeReflectors final : public ListWatchSource {
   void list_again(const std::vector<ScopePtr>& scopes);
   // The API server's data was replaced: lists all scopes again, now or when the link allows it.
   void list_all_again();
-  // The API server has granted a client the list of a scope that it refused before. Lists the scope
-  // again, but not if only its watch was refused, which happened less than a minute ago: a client
-  // that lists often would else cause a list and a watch each time.
+  // The API server has granted a client the list of a scope that it refused before, or has answered
+  // with one that fits where it was too large before. Lists the scope again, but not if its watch
+  // was refused, or its list too large, less than a minute ago: a client that lists often would
+  // else cause a list each time.
   void list_granted(const ScopePtr& scope);
   // Waits until the scope shows what the API server had at `asked` or later, and lists it for that
   // if needed. Callers who wait together share a list. Returns false at `deadline`, or if the scope
@@ -125,9 +126,10 @@ class ScopeReflectors final : public ListWatchSource {
   // Forgets the credentials that the API server has answered with 401.
   void forget_rejected();
   asio::awaitable<void> run_reflector(ScopePtr scope);
-  // `resume_from`: see ListWatchTarget.
+  // `resume_from`, `list_due`: see ListWatchTarget.
   [[nodiscard]] asio::awaitable<void> reflect_while_online(const ScopePtr& scope, MonoTime since,
-                                                           std::string resume_from);
+                                                           std::string resume_from,
+                                                           MonoTime list_due);
   asio::awaitable<void> refresh_by_get(ScopePtr scope, std::string authorization, MonoTime since);
   // Sends one GET. Returns nothing if it was answered with the object or 404; otherwise the
   // failure, to be retried.

@@ -235,6 +235,56 @@ TEST(Reflector, ARefusalOfWhatWasGrantedIsTriedAgainSoonerAtFirst) {
   }
 }
 
+TEST(Reflector, AListThatIsTooLargeIsReadLessAndLess) {
+  const Duration pauses[] = {1min, 2min, 4min, 8min, 16min, 32min, 64min, 128min, 256min, 6h, 6h};
+  const Failure too_large{.code = Errc::exhausted, .list_too_large = true};
+  Random random(1);
+  Reflector reflector({.list_backoff = pacing::BackoffConfig{.initial = 1s, .most = 5min},
+                       .too_large = {.first = 1min}},
+                      random);
+  MonoTime now = start;
+  (void)reflector.step(now, Started{});
+  const auto expect_pause = [&](Duration pause) {
+    // The other backoff has five minutes at most.
+    EXPECT_GE(reflector.deadline() - now, pause);
+    EXPECT_LE(reflector.deadline() - now, std::max<Duration>(pause * 5 / 4, 5min));
+    now = reflector.deadline();
+    EXPECT_EQ(reflector.step(now, TimePassed{}).size(), 1u);
+    EXPECT_EQ(reflector.state(), Reflector::State::listing);
+  };
+  for (const Duration pause : pauses) {
+    (void)reflector.step(now, ListFailed{too_large});
+    expect_pause(pause);
+  }
+  // A list that was received and a watch that was refused for want of room is no success.
+  (void)reflector.step(now, page({}, "10"));
+  (void)reflector.step(now, WatchFailed{too_large});
+  expect_pause(6h);
+  (void)reflector.step(now, page({}, "10"));
+  (void)reflector.step(now, WatchOpened{});
+  (void)reflector.step(now, WatchFailed{too_large});
+  expect_pause(1min);
+}
+
+TEST(Reflector, AListThatWasTooLargeBeforeIsNotSentBeforeItIsDue) {
+  const ReflectorConfig config{.list_backoff = pacing::BackoffConfig{.initial = 1ms, .most = 1ms},
+                               .too_large = {.first = 1min, .before = 3}};
+  Random random(1);
+  Reflector later(config, random);
+  EXPECT_EQ(later.step(start, Started{"", start + 7min}),
+            (reflect::Actions{reflect::WaitUntil{start + 7min}}));
+  EXPECT_EQ(later.step(start + 7min, TimePassed{}),
+            (reflect::Actions{reflect::SendList{"0", 500, ""}}));
+  (void)later.step(start + 7min, ListFailed{{.code = Errc::exhausted, .list_too_large = true}});
+  EXPECT_GE(later.deadline(), start + 7min + 8min) << "the fourth in a row";
+  Reflector now(config, random);
+  EXPECT_EQ(now.step(start, Started{"", start}),
+            (reflect::Actions{reflect::SendList{"0", 500, ""}}));
+  Reflector resumed(config, random);
+  (void)resumed.step(start, Started{"10", start + 7min});
+  EXPECT_EQ(resumed.state(), Reflector::State::opening) << "a watch needs no list";
+}
+
 TEST(Reflector, ARetryAfterHasALimit) {
   for (const auto& [asked, taken] : {std::pair{7, 7s}, std::pair{3600, 60s}, std::pair{-5, 0s}}) {
     const wire::ApiStatus busy = wire::status::too_many_requests("busy", asked);
