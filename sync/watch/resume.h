@@ -10,8 +10,8 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-
 #include <string>
 
 #include "sync/objects/version.h"
@@ -41,11 +41,17 @@ class Resumption {
     is_behind_ = is_behind_ || (cache.complete() && cache.server_version() > shown_);
   }
 
+  // The API server has shown a newer version on this connection.
+  void note_shown(objects::Version version) { shown_ = std::max(shown_, version); }
+
   // The version at which the scope's watch continues; "": it is listed. It is also listed after
-  // writes that were accepted locally, because only a list ends their versions.
-  [[nodiscard]] std::string resume_from(const WatchCache& cache, Doubt doubt = Doubt::none) const {
+  // writes that were accepted locally, unless WatchCache::settle() has ended their versions or
+  // `is_settled_later`.
+  [[nodiscard]] std::string resume_from(const WatchCache& cache, Doubt doubt = Doubt::none,
+                                        bool is_settled_later = false) const {
     const bool sound = cache.complete() && doubt == Doubt::none;
-    const bool continues = sound && !cache.has_local_events() && !is_behind_;
+    const bool is_local = cache.has_local_events() && !is_settled_later;
+    const bool continues = sound && !is_local && !is_behind_;
     const objects::Version version = cache.server_version();
     return continues && version > 0 && version <= shown_ ? std::to_string(version) : "";
   }

@@ -89,6 +89,7 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, objects::Version ve
   const bool go_on = complete_ && !has_local_events_ && grows;
   objects_ = std::move(objects);
   object_bytes_ = bytes_of(objects_);
+  settled_.clear();
   kind_ = std::move(kind);
   if (go_on) {
     for (const CacheEvent& change : changes) push(change);
@@ -107,26 +108,55 @@ void WatchCache::restore(Objects objects, objects::Version version, wire::ScopeK
   kind_ = std::move(kind);
   break_off_history(version);
   has_local_events_ = objects::is_local(version);
+  was_restored_local_ = has_local_events_;
   if (has_local_events_) server_version_ = newest_server_version(objects_);
   complete_ = true;
 }
 
 bool WatchCache::apply(CacheEvent event) {
   CHECK(complete_);
-  // After local writes the reflector lists before it continues, so an older event is outdated.
-  if (event.object.version <= version_) return false;
+  if (event.object.version <= version_) {
+    // After local writes a list or a new watch follows, which shows this event again.
+    const bool is_news = has_local_events_ && event.object.version > server_version_;
+    has_missed_events_ = has_missed_events_ || is_news;
+    return false;
+  }
   set_version(event.object.version);
-  const CachedObject* known = find(event.key);
-  if (known != nullptr) object_bytes_ -= known->bytes->size() + object_overhead;
+  if (!objects::is_local(event.object.version) && is_outdated(event)) return false;
+  const bool is_known = find(event.key) != nullptr;
   if (event.type == EventType::deleted) {
-    if (objects_.erase(event.key) == 0) return false;
+    if (!is_known) return false;
+    put(event.key, std::nullopt);
   } else {
-    event.type = known != nullptr ? EventType::modified : EventType::added;
-    object_bytes_ += event.object.bytes->size() + object_overhead;
-    objects_[event.key] = event.object;
+    event.type = is_known ? EventType::modified : EventType::added;
+    put(event.key, event.object);
   }
   push(std::move(event));
   return true;
+}
+
+bool WatchCache::is_outdated(const CacheEvent& event) {
+  const auto found = settled_.find(event.key);
+  if (found == settled_.end()) return false;
+  const Settled& settled = found->second;
+  const bool is_same = settled.uid == event.object.uid;
+  const bool deletes = event.type == EventType::deleted;
+  const bool is_older = is_same && (!settled.version || event.object.version < *settled.version);
+  if (deletes || !is_older) settled_.erase(found);
+  // An object may leave the scope and return to it before the version that was settled.
+  return is_older && (!deletes || find(event.key) == nullptr);
+}
+
+void WatchCache::put(const ObjectKey& key, std::optional<CachedObject> object) {
+  if (const CachedObject* known = find(key)) {
+    object_bytes_ -= known->bytes->size() + object_overhead;
+  }
+  if (!object) {
+    objects_.erase(key);
+    return;
+  }
+  object_bytes_ += object->bytes->size() + object_overhead;
+  objects_[key] = *std::move(object);
 }
 
 void WatchCache::bookmark(objects::Version version) { set_version(std::max(version_, version)); }
@@ -139,7 +169,38 @@ void WatchCache::set_version(objects::Version version) {
 bool WatchCache::apply_local(CacheEvent event) {
   CHECK(objects::is_local(event.object.version) && event.object.version > version_);
   has_local_events_ = true;
+  if (!written_.contains(event.key)) {
+    const CachedObject* known = find(event.key);
+    if (known != nullptr) written_bytes_ += known->bytes->size() + object_overhead;
+    written_[event.key] = known != nullptr ? std::optional(*known) : std::nullopt;
+  }
   return apply(std::move(event));
+}
+
+bool WatchCache::follows(const std::optional<CachedObject>& before,
+                         const std::optional<CachedObject>& now) const {
+  if (!before) return false;
+  if (!now) return true;
+  if (now->uid != before->uid) return false;
+  // All events up to server_version() were applied, so an older state is one that was shown.
+  return now->version == before->version || now->version > server_version_;
+}
+
+bool WatchCache::settle(const States& answered) {
+  if (!has_local_events_ || was_restored_local_) return false;
+  for (const auto& [key, before] : written_) {
+    const auto now = answered.find(key);
+    if (now == answered.end() || !follows(before, now->second)) return false;
+  }
+  for (const auto& [key, before] : written_) {
+    const std::optional<CachedObject>& now = answered.at(key);
+    // The cached bytes are the server's own.
+    const bool is_unchanged = now && now->version == before->version;
+    put(key, is_unchanged ? before : now);
+    settled_[key] = {before->uid, now ? std::optional(now->version) : std::nullopt};
+  }
+  break_off_history(server_version_);
+  return true;
 }
 
 Result<WatchCache::Position> WatchCache::position_of(objects::Version version) const {
@@ -193,6 +254,10 @@ void WatchCache::break_off_history(objects::Version version) {
   history_from_ = version;
   set_version(version);
   has_local_events_ = false;
+  has_missed_events_ = false;
+  was_restored_local_ = false;
+  written_.clear();
+  written_bytes_ = 0;
 }
 
 void WatchCache::check_invariants() const {
@@ -201,6 +266,12 @@ void WatchCache::check_invariants() const {
   std::size_t bytes = 0;
   for (const CacheEvent& event : events_) bytes += event.object.bytes->size();
   CHECK(event_bytes_ == bytes);
+  bytes = 0;
+  for (const auto& [key, object] : written_) {
+    if (object) bytes += object->bytes->size() + object_overhead;
+  }
+  CHECK(written_bytes_ == bytes);
+  CHECK(written_.empty() || has_local_events_);
 }
 
 }  // namespace holdfast::sync::watch

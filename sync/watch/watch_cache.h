@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,9 +81,12 @@ class WatchCache {
 
   // The bytes of all `objects`, including object_overhead for each.
   [[nodiscard]] static std::size_t bytes_of(const Objects& objects);
-  // The same for the objects of this cache; memory_bytes() adds the objects in the kept events.
+  // The same for the objects of this cache; memory_bytes() adds those in the kept events and in
+  // written().
   [[nodiscard]] std::size_t object_bytes() const { return object_bytes_; }
-  [[nodiscard]] std::size_t memory_bytes() const { return object_bytes_ + event_bytes_; }
+  [[nodiscard]] std::size_t memory_bytes() const {
+    return object_bytes_ + event_bytes_ + written_bytes_;
+  }
   // Frees the kept events: clients that have not seen the last one must list again.
   void forget_events();
 
@@ -95,7 +99,8 @@ class WatchCache {
   void restore(Objects objects, objects::Version version, wire::ScopeKind kind);
 
   // Applies one event from the server. Returns false for a repeated or older one, which changes
-  // nothing, and for the deletion of an unknown object, which only advances the version.
+  // nothing; and for one that shows an older state of an object than settle() took over, or the
+  // deletion of an unknown object, which only advance the version.
   bool apply(CacheEvent event);
   // Records that the server has no unsent events up to `version`.
   void bookmark(objects::Version version);
@@ -105,8 +110,25 @@ class WatchCache {
   // the one that the write was decided on.
   bool apply_local(CacheEvent event);
 
-  // Whether clients have seen local versions, so that only a new list can return to the server's.
+  // Whether clients have seen local versions, so that only a new list or settle() can return to the
+  // server's.
   [[nodiscard]] bool has_local_events() const { return has_local_events_; }
+  // Whether the server has sent events since then that were not applied. They are not lost: a watch
+  // from server_version() sends them again.
+  [[nodiscard]] bool has_missed_events() const { return has_missed_events_; }
+
+  // States of single objects. Nothing: the object does not exist.
+  using States = std::map<ObjectKey, std::optional<CachedObject>>;
+  // The objects that were written locally since the server's versions were left, each as the server
+  // had shown it before.
+  [[nodiscard]] const States& written() const { return written_; }
+  // Returns from local versions to server_version() without a list: open watches end with `gone`,
+  // and the server's watch continues there. `answered` has the state of each object in written() as
+  // the server has answered to the last of its writes. Older states of these objects are not
+  // applied any more. Returns false and changes nothing if that is not possible: the state of an
+  // object is missing, the object was created locally or is another one with the same name, its
+  // version contradicts server_version(), or the cache was restored with local versions.
+  [[nodiscard]] bool settle(const States& answered);
 
   // Where a watch continues that has seen `version`. A version that is newer than the cache's is
   // valid: a client can have it from the API server itself, and gets no events up to it. Errors:
@@ -125,6 +147,13 @@ class WatchCache {
   void set_version(objects::Version version);
   // Discards the history, so that all open watches end with `gone`.
   void break_off_history(objects::Version version);
+  // Puts or removes one object.
+  void put(const ObjectKey& key, std::optional<CachedObject> object);
+  // Whether settle() may take over `now` where the server had shown `before`.
+  [[nodiscard]] bool follows(const std::optional<CachedObject>& before,
+                             const std::optional<CachedObject>& now) const;
+  // Whether the event shows an older state of an object than settle() took over.
+  [[nodiscard]] bool is_outdated(const CacheEvent& event);
 
   WatchCacheLimits limits_;
   bool complete_ = false;
@@ -139,6 +168,16 @@ class WatchCache {
   objects::Version history_from_ =
       0;  // watches that have seen this version or a later one can continue
   bool has_local_events_ = false;
+  bool has_missed_events_ = false;
+  bool was_restored_local_ = false;  // `written_` does not have all objects
+  States written_;
+  std::size_t written_bytes_ = 0;
+  // What settle() took over, until the server's events have come as far.
+  struct Settled {
+    std::string uid;
+    std::optional<objects::Version> version;  // nothing: it was removed
+  };
+  std::map<ObjectKey, Settled> settled_;
 };
 
 }  // namespace holdfast::sync::watch

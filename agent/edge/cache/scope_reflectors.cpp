@@ -101,6 +101,7 @@ void ScopeReflectors::set_credentials(const std::string& owner, std::string auth
 }
 
 asio::awaitable<void> ScopeReflectors::begin_turns(sync::objects::Version shown) {
+  turns_began_ = clock_.mono();
   resumption_.begin(shown);
   // The versions of what other callers ask for may be counted by another server.
   for (const auto& [key, scope] : scopes_.all()) {
@@ -122,6 +123,7 @@ void ScopeReflectors::admit(int turn) {
 void ScopeReflectors::end_turns() {
   watching_ = -1;
   listing_ = -1;
+  unsettled_.clear();
 }
 
 static bool is_rejoining(const Uplink& uplink) {
@@ -155,7 +157,7 @@ bool ScopeReflectors::may_fetch(const LocalScope& scope) const {
 }
 
 // A scope whose list only took too long, or was cut off, is served well by a watch.
-static sync::watch::Doubt doubt_of(const LocalScope& scope) {
+sync::watch::Doubt ScopeReflectors::doubt_of(const LocalScope& scope) {
   if (scope.derived()) return sync::watch::Doubt::derived;
   if (scope.is_outdated()) return sync::watch::Doubt::outdated;
   const bool doubtful = scope.health().would_fail_again();
@@ -171,15 +173,15 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
     if (scope->is_detached()) break;
     // After an outage, or when first fed, the scope is tried in its usual way again: a refused list
     // may be granted now.
-    const bool asked_for = restart_.erase(scope->number()) > 0;
-    if (!asked_for) renewed_.erase(scope->number());
-    if (!asked_for) scope->set_fetch_mode(scope->default_fetch_mode());
+    std::optional<Restart> restart;
+    if (const auto asked_for = restart_.extract(scope->number())) restart = asked_for.mapped();
+    if (!restart) renewed_.erase(scope->number());
+    if (!restart) scope->set_fetch_mode(scope->default_fetch_mode());
     const auto online = std::make_shared<loop::Tasks>(executor_);
     online_[scope->number()] = online;
-    std::string resume_from;
-    if (!asked_for) resume_from = resumption_.resume_from(scope->cache(), doubt_of(*scope));
-    const MonoTime list_due = asked_for ? MonoTime::min() : scope->health().list_due();
-    online->spawn("feed", reflect_while_online(scope, since, std::move(resume_from), list_due));
+    const MonoTime list_due = restart ? MonoTime::min() : scope->health().list_due();
+    online->spawn("feed",
+                  reflect_while_online(scope, since, resume_from(*scope, restart), list_due));
     while (may_fetch(*scope) && !restart_.contains(scope->number())) {
       co_await uplink_.changed().wait();
     }
@@ -189,7 +191,15 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
   }
   online_.erase(scope->number());
   restart_.erase(scope->number());
+  restarting_.erase(scope->number());
   renewed_.erase(scope->number());
+}
+
+std::string ScopeReflectors::resume_from(const LocalScope& scope,
+                                         std::optional<Restart> restart) const {
+  if (restart == Restart::list) return "";
+  return resumption_.resume_from(scope.cache(), doubt_of(scope),
+                                 unsettled_.contains(scope.number()));
 }
 
 asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scope, MonoTime since,
@@ -256,6 +266,7 @@ void ScopeReflectors::note_failure(LocalScope& scope, ScopeHealth::Part part,
     scope.set_fetch_mode(FetchMode::get);
     return list_again({scope.shared_from_this()});
   }
+  note_answer(scope);
   const bool news = scope.health().fail(clock_.mono(), part, failure);
   scope.changed().notify_all();
   if (!news) return;
@@ -271,6 +282,7 @@ void ScopeReflectors::note_failure(LocalScope& scope, ScopeHealth::Part part,
 }
 
 void ScopeReflectors::note_success(LocalScope& scope, ScopeHealth::Part part) {
+  if (part == ScopeHealth::Part::list) note_answer(scope);
   if (!scope.health().succeed(part)) return;
   log_info("scope is refreshed again",
            {{"path", scope.path()}, {"fields", scope.key().field_selector}});
@@ -288,18 +300,19 @@ std::vector<ScopePtr> ScopeReflectors::awaited_in(int turn) const {
   return found;
 }
 
-std::vector<ScopePtr> ScopeReflectors::with_local_versions() const {
-  std::vector<ScopePtr> found;
-  for (const auto& [key, scope] : scopes_.all()) {
-    const bool listable = has_credentials(*scope) && scope->health().is_healthy();
-    if (listable && scope->cache().has_local_events()) found.push_back(scope);
-  }
-  return found;
+void ScopeReflectors::list_again(const std::vector<ScopePtr>& scopes) {
+  for (const ScopePtr& scope : scopes) restart(*scope, Restart::list);
 }
 
-void ScopeReflectors::list_again(const std::vector<ScopePtr>& scopes) {
-  for (const ScopePtr& scope : scopes) restart_.insert(scope->number());
+void ScopeReflectors::restart(const LocalScope& scope, Restart how) {
+  restart_[scope.number()] = how;
+  restarting_.insert(scope.number());
   uplink_.changed().notify_all();
+}
+
+void ScopeReflectors::note_answer(const LocalScope& scope) {
+  // The feed that ends may still get one.
+  if (!restart_.contains(scope.number())) restarting_.erase(scope.number());
 }
 
 void ScopeReflectors::list_all_again() {
@@ -345,13 +358,15 @@ void ScopeReflectors::note_list_begins(LocalScope& scope) {
 
 void ScopeReflectors::note_watch(LocalScope& scope) {
   scope.set_refreshed_at(clock_.mono());
+  note_answer(scope);
   note_success(scope, ScopeHealth::Part::list);
   scope.changed().notify_all();
 }
 
-static bool was_refreshed(const LocalScope& scope, MonoTime since) {
-  return scope.is_detached() || scope.refreshed_at() >= since ||
-         scope.health().failed_at() >= since;
+bool ScopeReflectors::was_refreshed(const LocalScope& scope, MonoTime since) const {
+  if (scope.is_detached()) return true;
+  if (is_restarting(scope)) return false;
+  return scope.refreshed_at() >= since || scope.health().failed_at() >= since;
 }
 
 asio::awaitable<bool> ScopeReflectors::wait_until_refreshed(std::vector<ScopePtr> scopes,

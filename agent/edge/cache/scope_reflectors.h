@@ -11,9 +11,11 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/forward/uplink.h"
 #include "platform/loop/tasks.h"
+#include "sync/autonomy/answered_state.h"
 #include "sync/watch/resume.h"
 
 namespace holdfast::agent {
@@ -66,8 +69,18 @@ class ScopeReflectors final : public ListWatchSource {
   // The scopes of a turn for which a rejoin waits: all whose credentials are known, except those
   // that will probably not be listed now: refused before, too large not long ago, or optional.
   [[nodiscard]] std::vector<ScopePtr> awaited_in(int turn) const;
-  // The healthy scopes that show local versions and therefore need a list from the cloud.
+  // The healthy scopes that show local versions and therefore need a list from the cloud, or
+  // settle().
   [[nodiscard]] std::vector<ScopePtr> with_local_versions() const;
+  // Lets a scope that shows local versions return to the API server's without a list, if the
+  // answers to the writes allow that: its watch goes on, from the last version that the scope has
+  // applied if it has missed something since. If a write was not sent yet, its watch may begin
+  // nevertheless; settle it again before the turns end.
+  void settle(const ScopePtr& scope, const sync::autonomy::LastAnswerOf& last_answer);
+  // Whether the scope is to be watched or listed again, or got, and has no answer yet.
+  [[nodiscard]] bool is_restarting(const LocalScope& scope) const {
+    return restarting_.contains(scope.number());
+  }
   // Restarts the list-watches of these scopes with a list, or gets their objects again.
   void list_again(const std::vector<ScopePtr>& scopes);
   // The API server's data was replaced: lists all scopes again, now or when the link allows it.
@@ -138,6 +151,21 @@ class ScopeReflectors final : public ListWatchSource {
   [[nodiscard]] bool may_fetch(const LocalScope& scope) const;
   [[nodiscard]] bool has_credentials(const LocalScope& scope) const;
 
+  // How a scope is fed anew: by a watch that continues, or by a list or GET.
+  enum class Restart : std::uint8_t { watch, list };
+
+  // Ends the scope's feed and begins another one.
+  void restart(const LocalScope& scope, Restart how);
+  // The scope's feed has an answer.
+  void note_answer(const LocalScope& scope);
+  [[nodiscard]] bool was_refreshed(const LocalScope& scope, MonoTime since) const;
+  // What speaks against continuing the scope's watch.
+  [[nodiscard]] static sync::watch::Doubt doubt_of(const LocalScope& scope);
+  // What a task that feeds the scope begins with: the version at which its watch continues, or ""
+  // for a list.
+  [[nodiscard]] std::string resume_from(const LocalScope& scope,
+                                        std::optional<Restart> restart) const;
+
   asio::any_io_executor executor_;
   Scopes& scopes_;
   Uplink& uplink_;
@@ -146,8 +174,11 @@ class ScopeReflectors final : public ListWatchSource {
   // During a rejoin, the last turn whose scopes may watch, and whose scopes may list; -1: none.
   int watching_ = -1;
   int listing_ = -1;
+  MonoTime turns_began_ = MonoTime::min();  // of the last rejoin
   sync::watch::Resumption resumption_;
-  std::set<ScopeNumber> restart_;  // to be listed, or got, again
+  std::map<ScopeNumber, Restart> restart_;  // the scopes to be fed anew
+  std::set<ScopeNumber> restarting_;        // the same, until they have an answer
+  std::set<ScopeNumber> unsettled_;         // those that show writes which were not sent yet
   std::set<ScopeNumber> renewed_;  // listed again for make_current(); the list has not begun yet
   BytePool receive_pool_;
   OnHealth on_health_ = [](const LocalScope&) {};

@@ -208,6 +208,25 @@ void Scopes::apply_local(LocalScope& scope, sync::watch::CacheEvent event) {
   note(scope, key);
 }
 
+bool Scopes::settle(LocalScope& scope, const sync::watch::WatchCache::States& answered) {
+  if (scope.is_detached()) return false;
+  std::map<sync::watch::ObjectKey, bool> was_there;
+  for (const auto& [key, before] : scope.cache().written()) {
+    was_there[key] = scope.cache().find(key) != nullptr;
+  }
+  if (!scope.cache().settle(answered)) return false;
+  bool at_once = false;
+  for (const auto& [key, was] : was_there) {
+    rows_.note_object(scope, key);
+    const bool is_there = scope.cache().find(key) != nullptr;
+    at_once = at_once || (was != is_there && holds_pods(scope));
+  }
+  account(scope);
+  if (at_once) make_durable(scope);
+  announce(scope);
+  return true;
+}
+
 Status Scopes::flush() {
   return rows_.flush([this](LocalScope& scope) { release(scope); });
 }

@@ -85,6 +85,9 @@ class Scopes {
   // all of these scopes.
   void apply_local(LocalScope& scope, sync::watch::CacheEvent event);
 
+  // WatchCache::settle() for a scope that shows local versions. Returns false if it must be listed.
+  [[nodiscard]] bool settle(LocalScope& scope, const sync::watch::WatchCache::States& answered);
+
   // Writes all unwritten changes, as ScopeRows::flush(). Then notifies the watches of held scopes.
   // Errors: the disk's; changes that could not be written stay unwritten.
   [[nodiscard]] Status flush();

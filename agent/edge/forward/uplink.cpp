@@ -1,5 +1,6 @@
 #include "agent/edge/forward/uplink.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -120,6 +121,11 @@ asio::awaitable<Result<ReadAnswer>> Uplink::read(const SentRequest& sent,
 bool Uplink::compresses(bool client_asks) const {
   if (client_.access().disable_compression) return false;
   return client_asks || path(client_.preferred()).is_slow();
+}
+
+Duration Uplink::limit_with_fallback(const Deadlines& deadlines) const {
+  const Duration of_path = path(client_.preferred()).limit();
+  return std::min(std::max(deadlines.read, of_path), deadlines.write);
 }
 
 asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, Delivery delivery,

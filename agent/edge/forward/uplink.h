@@ -19,6 +19,7 @@
 #include "agent/edge/forward/uplink_bytes.h"
 #include "agent/edge/forward/uplink_settings.h"
 #include "agent/edge/forward/uplink_streams.h"
+#include "agent/edge/route/deadlines.h"
 #include "platform/loop/event.h"
 #include "platform/random.h"
 #include "sync/autonomy/fault.h"
@@ -108,10 +109,17 @@ class Uplink {
   void probe_now();
   // Hastens the next probe whenever this machine's network has become better. Runs until cancelled.
   asio::awaitable<void> follow_network();
+  // A rejoin is about to end: until it has, writes that would be accepted here wait, because each
+  // would keep it from its end.
+  void set_closing(bool closing) { is_closing_ = closing; }
+  [[nodiscard]] bool is_closing() const { return is_closing_; }
   // Report how a rejoin ended.
   void rejoined();
   void rejoin_failed(std::string_view reason);
 
+  // How long a write waits that can be answered here instead: deadlines.read, or longer where even
+  // a heartbeat may take longer, up to deadlines.write.
+  [[nodiscard]] Duration limit_with_fallback(const Deadlines& deadlines) const;
   // How long heartbeats to a server take.
   [[nodiscard]] const sync::autonomy::PathTime& path(std::size_t server) const {
     return paths_.at(server);
@@ -195,6 +203,7 @@ class Uplink {
   loop::Event changed_;
   loop::Event servers_changed_;
   UplinkObserver* observer_ = nullptr;
+  bool is_closing_ = false;
   std::vector<sync::autonomy::PathTime> paths_;  // of each server
   std::optional<sync::autonomy::LinkFault> fault_;
   Faults faults_{};

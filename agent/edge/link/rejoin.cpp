@@ -122,6 +122,7 @@ static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink, D
 }
 
 asio::awaitable<void> Rejoin::rejoin() {
+  began_ = clock_.mono();
   offline_store_.record("link", "nodes/" + settings_.node_name, "rejoining");
   const auto meanwhile = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
   meanwhile_ = meanwhile;
@@ -133,9 +134,12 @@ asio::awaitable<void> Rejoin::rejoin() {
   // Writes may have been accepted while that task ended. From here on nothing else runs before the
   // link is connected.
   if (done) done = co_await catch_up();
+  replay_.keep_answers(false);
   reflectors_.end_turns();
+  uplink_.set_closing(false);
   if (done) {
     uplink_.rejoined();
+    replay_.drain_soon();
     offline_store_.record("link", "nodes/" + settings_.node_name, "connected");
   } else {
     uplink_.rejoin_failed(done.error().what);
@@ -161,6 +165,7 @@ asio::awaitable<Status> Rejoin::run_stages() {
     co_await loop::sleep_until(clock_.mono() + random_.jitter(settings_.jitter));
   }
   writes_postponed_ = false;
+  replay_.keep_answers(true);
   Status done = co_await check_node();
   if (done) done = co_await send_writes();
   if (done) done = co_await refresh_by_priority();
@@ -171,24 +176,38 @@ asio::awaitable<Status> Rejoin::run_stages() {
   co_return done;
 }
 
-// Sends the writes accepted meanwhile and lists the scopes that show them, until none is left.
+void Rejoin::settle_scopes() {
+  const auto last_answer = [this](const sync::autonomy::WrittenObject& object) {
+    return replay_.last_answer(object);
+  };
+  for (const ScopePtr& scope : reflectors_.with_local_versions()) {
+    reflectors_.settle(scope, last_answer);
+  }
+}
+
 asio::awaitable<Status> Rejoin::catch_up() {
-  for (;;) {
+  for (bool first = true;; first = false) {
+    // Otherwise a node that writes more often than this takes would never be connected.
+    if (!first) uplink_.set_closing(true);
     const std::uint64_t accepted = offline_store_.accepted();
     Status drained = co_await send_writes();
     if (!drained) co_return drained;
     if (offline_store_.accepted() != accepted) continue;
-    const std::vector<ScopePtr> outdated = reflectors_.with_local_versions();
+    std::vector<ScopePtr> outdated = reflectors_.with_local_versions();
     if (outdated.empty()) co_return drained;
-    reflectors_.list_again(outdated);
-    co_await wait_for(outdated, clock_.mono(), rejoin_limits.turn);
+    const MonoTime since = clock_.mono();
+    settle_scopes();
+    reflectors_.list_again(reflectors_.with_local_versions());
+    std::erase_if(outdated,
+                  [this](const ScopePtr& scope) { return !reflectors_.is_restarting(*scope); });
+    co_await wait_for(std::move(outdated), since, rejoin_limits.turn);
   }
 }
 
 asio::awaitable<Status> Rejoin::send_writes() {
   Status sent;
   if (writes_postponed_) co_return sent;
-  sent = co_await replay_.drain();
+  sent = co_await replay_.drain(began_);
   if (!replay_.was_not_taken()) co_return sent;
   Status answers = co_await check_node();
   writes_postponed_ = answers.has_value();
@@ -336,6 +355,7 @@ asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime si
 asio::awaitable<Status> Rejoin::refresh_by_priority() {
   const MonoTime began = clock_.mono();
   missed_scopes_ = false;
+  settle_scopes();
   co_await reflectors_.begin_turns(shown_);
   for (int turn = 0; turn < turns; ++turn) {
     reflectors_.admit(turn);

@@ -3,12 +3,15 @@
 //
 // A rejoin begins when a probe is answered, and renews the lease while it runs. Its stages: check
 // that the node is still the same; send the outbox (see replay.h); bring all scopes up to date, by
-// turns; send what was accepted meanwhile, and list the scopes that show it, until nothing is left.
-// Then the link is connected. A failure of the link ends the rejoin: the link is offline, and the
-// next probe starts over. A server that is overloaded (429, 503) is no failure: the rejoin waits up
-// to a minute until that has passed. A write that is refused for now waits by itself, also after
-// the rejoin. A scope that can be neither listed nor watched becomes unhealthy (see
-// scope_health.h); the link, the outbox and other scopes do not wait for it.
+// turns; send what was accepted meanwhile, until nothing is left. A scope that shows what was
+// accepted here is brought up to date by the answers to these writes, and its watch goes on; if
+// they do not tell enough, it is listed. Events appear in no scope: those that are accepted
+// meanwhile are sent once the link is connected. Then the link is connected. A failure of the link
+// ends the rejoin: the link is offline, and the next probe starts over. A server that is overloaded
+// (429, 503) is no failure: the rejoin waits up to a minute until that has passed. A write that is
+// refused for now waits by itself, also after the rejoin. A scope that can be neither listed nor
+// watched becomes unhealthy (see scope_health.h); the link, the outbox and other scopes do not wait
+// for it.
 //
 // Threading: the loop's thread only.
 
@@ -106,7 +109,12 @@ class Rejoin {
   asio::awaitable<Status> send_writes();
   // Brings all scopes up to date, turn by turn.
   asio::awaitable<Status> refresh_by_priority();
+  // Sends the writes accepted meanwhile and brings the scopes up to date that show them, until none
+  // is left.
   asio::awaitable<Status> catch_up();
+  // Lets the scopes that show local versions return to the API server's, if its answers to the
+  // writes allow that.
+  void settle_scopes();
   asio::awaitable<void> wait_for(std::vector<ScopePtr> scopes, MonoTime since, Duration limit);
   [[nodiscard]] bool was_delayed_since(MonoTime time) const;
   // Journals a change of a scope's health, within RejoinLimits::records.
@@ -123,6 +131,7 @@ class Rejoin {
   Random& random_;
   Replay replay_;
   std::shared_ptr<loop::Tasks> meanwhile_;  // runs during the current rejoin
+  MonoTime began_{};                        // the current rejoin
   // The server did not take writes in the current rejoin.
   bool writes_postponed_ = false;
   std::optional<MonoTime> node_due_;            // when to check the Node again

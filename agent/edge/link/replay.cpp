@@ -61,7 +61,8 @@ std::string target_of_object(const store::Write& write) {
 
 // The state of one drain.
 struct Replay::Round {
-  explicit Round(const asio::any_io_executor& executor) : changed(executor), tasks(executor) {}
+  Round(const asio::any_io_executor& executor, MonoTime now, MonoTime events)
+      : began(now), events_until(events), changed(executor), tasks(executor) {}
 
   // Ends the drain: nothing more is sent. The first reason counts.
   void stop(Status why) {
@@ -76,6 +77,8 @@ struct Replay::Round {
     return !failed && ready.empty() && !exhausted;
   }
 
+  const MonoTime began;
+  const MonoTime events_until;
   loop::Event changed;
   loop::Tasks tasks;
   std::deque<store::Entry> ready;                    // marked as being sent
@@ -115,14 +118,14 @@ class Replay::UnderWay {
   loop::Event& changed_;
 };
 
-asio::awaitable<Status> Replay::drain() {
+asio::awaitable<Status> Replay::drain(MonoTime events_until) {
   // Waits for another drain: round_ belongs to the one that runs.
   while (running_)
     (void)co_await round_->changed.wait_until(clock_.mono() + replay_limits.group_time);
   const ScopedValue running(running_, true);
   const MonoTime began = clock_.mono();
   const auto executor = co_await asio::this_coro::executor;
-  const auto round = std::make_shared<Round>(executor);
+  const auto round = std::make_shared<Round>(executor, began, events_until);
   round_ = round;
   next_drain_.reset();
   not_taken_ = false;
@@ -177,7 +180,10 @@ Status Replay::next_batch(Round& round) {
     round.exhausted = false;
     round.took = round.took || after > 0;
   }
-  TRY(OfflineStore::Batch taken, offline_store_.next_batch(round.ended, after, room, held_back()));
+  TRY(OfflineStore::Batch taken,
+      offline_store_.next_batch(
+          round.ended, after, room,
+          {.ids = held_back(), .accepted_after = round.began, .events_after = round.events_until}));
   round.ended.clear();
   if (room == 0) return {};
   round.after = taken.after;
@@ -243,6 +249,7 @@ asio::awaitable<bool> Replay::prepare(Round& round, store::Entry& entry) {
   }
   switch (patch->what) {
     case sync::autonomy::ReplayPatch::What::nothing:
+      keep_answer(entry.write, "GET", *now);
       end(round, entry, store::Outcome::applied);
       co_return false;
     case sync::autonomy::ReplayPatch::What::conflict:
@@ -305,6 +312,7 @@ void Replay::handle_answer(Round& round, const store::Entry& entry,
   }
   log_info("replayed", {{"write", write.verb + " " + write.target},
                         {"outcome", sync::autonomy::to_string(outcome)}});
+  keep_answer(write, about.verb, *answer);
   if (outcome == sync::autonomy::ReplayOutcome::applied)
     return end(round, entry, store::Outcome::applied);
   const std::string why = "answered " + std::to_string(answer->status);
@@ -344,6 +352,7 @@ void Replay::end(Round& round, const store::Entry& entry, store::Outcome outcome
 }
 
 void Replay::requeue(Round& round, const store::Entry& entry, store::Attempt attempt) {
+  forget_answer(entry.write);
   round.ended.push_back({.id = entry.id, .attempt = attempt});
 }
 
@@ -355,6 +364,10 @@ std::set<store::EntryId> Replay::held_back() const {
     if (waiting.due > clock_.mono()) held.insert(id);
   }
   return held;
+}
+
+void Replay::drain_soon() {
+  if (!next_drain_) next_drain_ = clock_.mono();
 }
 
 MonoTime Replay::due() const {

@@ -23,6 +23,7 @@
 
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/offline/offline_store.h"
+#include "sync/autonomy/answered_state.h"
 #include "sync/autonomy/replay.h"
 
 namespace holdfast::agent {
@@ -36,6 +37,7 @@ struct ReplayLimits {
   // least the server's Retry-After, of which no more than `pause_max` counts.
   Duration pause_min = std::chrono::seconds(2);
   Duration pause_max = std::chrono::seconds(60);
+  std::size_t answers = 4UL << 20;  // bytes of the objects in kept answers
 };
 
 class Replay {
@@ -43,16 +45,29 @@ class Replay {
   Replay(std::string node_name, Uplink& uplink, OfflineStore& offline_store, const Clock& clock);
   ~Replay();
 
-  // Sends all entries that may be sent now. Entries that wait stay queued. Only one drain runs at a
+  // Sends all entries that may be sent now. Entries that wait, or are queued meanwhile, stay
+  // queued: a node that goes on writing must not keep it from its end. Only one drain runs at a
   // time; a second call waits for it. Errors: those of the link, of an overloaded server, and of
   // the disk; what was not sent stays queued.
-  asio::awaitable<Status> drain();
+  // So do Events that were queued after `events_until`: no scope shows them.
+  asio::awaitable<Status> drain(MonoTime events_until = MonoTime::max());
 
   // Whether the last drain had a write that the server did not take (no answer, 401, 429 or 503),
   // and no error of the disk.
   [[nodiscard]] bool was_not_taken() const { return not_taken_; }
 
-  // When a queued entry may be sent again; MonoTime::max() if none waits.
+  // Begins to keep the states in which the API server has shown written objects; or stops that and
+  // forgets them.
+  void keep_answers(bool keep);
+  // What the answers that are kept tell of an object.
+  [[nodiscard]] sync::autonomy::LastAnswer last_answer(
+      const sync::autonomy::WrittenObject& object) const;
+
+  // Makes a drain due now, for entries that the last one has left in the queue, unless one that
+  // failed asks for a pause.
+  void drain_soon();
+
+  // When a queued entry may be sent, again or for the first time; MonoTime::max() if none waits.
   [[nodiscard]] MonoTime due() const;
 
   // Call it after drain() was cancelled: cancels and waits for requests that it left running.
@@ -87,6 +102,9 @@ class Replay {
   // journal.
   void end(Round& round, const store::Entry& entry, store::Outcome outcome,
            const std::string& why = {}, std::string detail = {});
+  // Keeps what an answer to an entry shows, within ReplayLimits::answers. `verb`: see WriteAnswer.
+  void keep_answer(const store::Write& write, std::string_view verb, const http::Response& answer);
+  void forget_answer(const store::Write& write);
   // Keeps an entry queued, with what is known about its attempt.
   void requeue(Round& round, const store::Entry& entry, store::Attempt attempt);
   // Keeps an entry queued and makes it wait.
@@ -109,6 +127,9 @@ class Replay {
   std::optional<MonoTime> next_drain_;         // when to drain again after a drain that failed
   int failed_drains_ = 0;                      // in a row
   bool not_taken_ = false;
+  bool keeps_answers_ = false;
+  std::map<sync::autonomy::WrittenObject, sync::autonomy::AnsweredState> answered_;
+  std::size_t answered_bytes_ = 0;
 };
 
 }  // namespace holdfast::agent

@@ -61,7 +61,7 @@ Status OfflineStore::add(const sync::objects::RequestInfo& request, const std::s
   auto added = outbox_.add(transaction, row, coalesce);
   if (!added) return fail(added.error());
   if (auto committed = transaction.commit(); !committed) return committed;
-  ++accepted_;
+  if (request.resource != "events") ++accepted_;
   accepted_at_[added->id] = clock_.mono();
   if (added->superseded) accepted_at_.erase(*added->superseded);
   for (const store::EntryId dropped : added->dropped) accepted_at_.erase(dropped);
@@ -73,7 +73,7 @@ Status OfflineStore::add(const sync::objects::RequestInfo& request, const std::s
 
 Result<OfflineStore::Batch> OfflineStore::next_batch(std::span<const FinishedAttempt> ended,
                                                      std::int64_t after, std::size_t limit,
-                                                     const std::set<store::EntryId>& held_back) {
+                                                     const Left& left) {
   Batch taken;
   TRY(store::Transaction transaction, database_.begin());
   for (const FinishedAttempt& each : ended) {
@@ -83,7 +83,7 @@ Result<OfflineStore::Batch> OfflineStore::next_batch(std::span<const FinishedAtt
     TRY(store::Outbox::Page page, outbox_.sendable(after, limit));
     taken.after = page.after;
     for (store::Entry& entry : page.entries) {
-      if (held_back.contains(entry.id)) continue;
+      if (leaves(left, entry)) continue;
       if (auto done = take(transaction, std::move(entry), taken); !done) return fail(done.error());
     }
   }
@@ -92,6 +92,15 @@ Result<OfflineStore::Batch> OfflineStore::next_batch(std::span<const FinishedAtt
     if (each.outcome) accepted_at_.erase(each.id);
   }
   return taken;
+}
+
+bool OfflineStore::leaves(const Left& left, const store::Entry& entry) const {
+  if (left.ids.contains(entry.id)) return true;
+  const auto accepted = accepted_at_.find(entry.id);
+  if (accepted == accepted_at_.end()) return false;  // by an earlier run
+  const bool is_event = entry.write.object.resource == "events";
+  return accepted->second > left.accepted_after ||
+         (is_event && accepted->second > left.events_after);
 }
 
 Status OfflineStore::end(const store::Transaction& in, const FinishedAttempt& ended) {

@@ -44,13 +44,18 @@ class OfflineStore {
     std::vector<store::Entry> entries = {};
     std::int64_t after = 0;  // pass it to the next call; 0: no entries come after these
   };
+  // Which entries a batch leaves in the queue: some, and those that were accepted after a time.
+  struct Left {
+    std::set<store::EntryId> ids = {};
+    MonoTime accepted_after = MonoTime::max();
+    MonoTime events_after = MonoTime::max();  // the same for Events
+  };
   // One durable transaction. Settles or requeues the entries in `ended`, then marks up to `limit`
-  // of the entries behind `after` (0: all entries) that may be sent and are not in `held_back` as
+  // of the entries behind `after` (0: all entries) that may be sent and are not to be `left` as
   // being sent, and returns them. They may be sent as soon as this returns. On an error nothing was
   // changed. Errors: the disk's.
   [[nodiscard]] Result<Batch> next_batch(std::span<const FinishedAttempt> ended, std::int64_t after,
-                                         std::size_t limit,
-                                         const std::set<store::EntryId>& held_back);
+                                         std::size_t limit, const Left& left);
   // The API server has the object, or has accepted a newer status of it directly: queued creations
   // or older statuses of the object are dropped.
   [[nodiscard]] Status drop_superseded(const sync::objects::RequestInfo& request);
@@ -61,13 +66,14 @@ class OfflineStore {
   void record(std::string_view kind, std::string_view subject, std::string_view what,
               std::string_view detail = {});
 
-  // The number of writes that add() has queued since the start.
+  // The number of writes that add() has queued since the start, without events.
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
 
   [[nodiscard]] store::Outbox& outbox() { return outbox_; }
   [[nodiscard]] store::Journal& journal() { return *journal_; }
 
  private:
+  [[nodiscard]] bool leaves(const Left& left, const store::Entry& entry) const;
   [[nodiscard]] Status end(const store::Transaction& in, const FinishedAttempt& ended);
   [[nodiscard]] Status take(const store::Transaction& in, store::Entry entry, Batch& taken);
 

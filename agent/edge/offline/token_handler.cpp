@@ -19,7 +19,9 @@ std::string name_of(const RoutedRequest& request, const std::string& key) {
 asio::awaitable<http::Response> TokenHandler::serve(const RoutedRequest& request) {
   const std::string key = token_key(request.http.path(), request.http.body);
   if (uplink_.link().allows_reads()) {
-    http::Response response = co_await forwarder_.forward(request, deadlines_.read);
+    const bool is_stored = answer_cache_.find(request.caller, key).has_value();
+    const Duration limit = is_stored ? uplink_.limit_with_fallback(deadlines_) : deadlines_.write;
+    http::Response response = co_await forwarder_.forward(request, limit);
     if (response.status == 200 || response.status == 201) {
       store::Answer answer{.status = response.status,
                            .content_type = std::string(response.headers.get("content-type")),

@@ -95,14 +95,16 @@ asio::awaitable<http::Response> WriteHandler::serve(const RoutedRequest& request
     admission = sync::autonomy::Admission::refuse;
   }
   if (admission == sync::autonomy::Admission::token) co_return co_await tokens_.serve(request);
+  const bool acceptable = admission != sync::autonomy::Admission::refuse;
+  if (is_node && acceptable && admission != sync::autonomy::Admission::event) {
+    co_await wait_for_end_of_rejoin();
+  }
   if (uplink_.link().allows_reads()) {
     // Local versions must never be sent upstream. The conflict makes the client read again.
     if (sync::autonomy::carries_local_version(request.http.body)) {
       co_return to_response(sync::wire::status::conflict({info.group, info.resource}, info.name));
     }
-    const bool acceptable = admission != sync::autonomy::Admission::refuse;
-    // A write that can be accepted here does not wait long for the cloud.
-    const Duration limit = acceptable ? deadlines_.read : deadlines_.write;
+    const Duration limit = acceptable ? uplink_.limit_with_fallback(deadlines_) : deadlines_.write;
     http::Response response = co_await forwarder_.forward(request, limit);
     if (!dry_run) answer_cache_.note_written(request, response);
     kept_pods_.clear();
@@ -114,6 +116,13 @@ asio::awaitable<http::Response> WriteHandler::serve(const RoutedRequest& request
   }
   if (!is_node) co_return unknown_credentials(uplink_);
   co_return accept(request, admission);
+}
+
+asio::awaitable<void> WriteHandler::wait_for_end_of_rejoin() {
+  const MonoTime until = clock_.mono() + deadlines_.write;
+  while (uplink_.is_closing()) {
+    if (!co_await uplink_.changed().wait_until(until)) co_return;
+  }
 }
 
 // Drops queued statuses that are older than the one the cloud has just accepted.
@@ -149,7 +158,7 @@ asio::awaitable<http::Response> WriteHandler::pass_lease(const RoutedRequest& re
   }
   // A kubelet with its own token renews the lease itself by this request. Permission to write the
   // lease does not make the caller the node's kubelet.
-  co_return co_await forwarder_.forward(request, deadlines_.read);
+  co_return co_await forwarder_.forward(request, uplink_.limit_with_fallback(deadlines_));
 }
 
 namespace {

@@ -42,6 +42,9 @@ class WriteHandler {
   [[nodiscard]] Status reapply_outbox();
 
  private:
+  // Waits for the end of a rejoin that is about to end, at most as long as for a write that only
+  // the API server can accept.
+  asio::awaitable<void> wait_for_end_of_rejoin();
   void forget_older(const sync::objects::RequestInfo& info);
   [[nodiscard]] bool is_our_lease(const http::Request& request) const;
   [[nodiscard]] http::Response answer_lease(const RoutedRequest& request);

@@ -65,6 +65,26 @@ TEST(Resumption, IsRefusedIfAnythingSpeaksAgainstTheObjects) {
   }
 }
 
+TEST(Resumption, GoesOnAfterLocalWritesThatAreSettledLater) {
+  const WatchCache scope = cache_of({.version = 100, .has_local_write = true});
+  Resumption resumption;
+  resumption.begin(120);
+  resumption.note(scope);
+  EXPECT_EQ(resumption.resume_from(scope, Doubt::none, false), "");
+  EXPECT_EQ(resumption.resume_from(scope, Doubt::none, true), "100");
+  EXPECT_EQ(resumption.resume_from(scope, Doubt::outdated, true), "");
+}
+
+TEST(Resumption, GoesOnAtAVersionThatTheServerHasShownMeanwhile) {
+  const WatchCache scope = cache_of({.version = 100});
+  Resumption resumption;
+  resumption.begin(90);
+  resumption.note_shown(80);
+  EXPECT_EQ(resumption.resume_from(scope), "");
+  resumption.note_shown(100);
+  EXPECT_EQ(resumption.resume_from(scope), "100");
+}
+
 TEST(Resumption, EachConnectionIsJudgedByItself) {
   const WatchCache scope = cache_of({.version = 100});
   Resumption resumption;

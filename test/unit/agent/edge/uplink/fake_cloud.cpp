@@ -144,6 +144,17 @@ void FakeCloud::remove(const std::string& collection, const std::string& name) {
   changed.notify_all();
 }
 
+http::Response FakeCloud::remove(const std::string& path) {
+  const std::string collection = path.substr(0, path.rfind('/'));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::string resource = collection.substr(collection.rfind('/') + 1);
+  if (object(collection, name).empty()) {
+    return to_response(sync::wire::status::not_found({"", resource}, name));
+  }
+  remove(collection, name);
+  return ok(events.back().object);
+}
+
 int FakeCloud::count(std::string_view start, std::size_t from) const {
   const auto begin = asked.begin() + static_cast<std::ptrdiff_t>(std::min(from, asked.size()));
   return static_cast<int>(std::count_if(begin, asked.end(), [start](const ReceivedRequest& each) {
@@ -162,6 +173,7 @@ http::Response FakeCloud::answer(const http::Request& request) {
   const Query query = Query::parse(request.query()).value();
   const bool status = path.ends_with("/status");
   if (status && request.method == http::Method::patch) return patch_status(request);
+  if (request.method == http::Method::remove) return remove(path);
   if (request.method != http::Method::get) return ok(request.body.empty() ? "{}" : request.body);
   if (is_got_by_name(path)) {
     return to_response(sync::wire::status::forbidden({"", "things"}, "", "no relationship found"));

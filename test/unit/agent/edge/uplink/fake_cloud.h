@@ -76,6 +76,8 @@ class FakeCloud {
 
  private:
   http::Response lease(const http::Request& request);
+  // Answers with the last state of the object, as kube-apiserver does for pods.
+  http::Response remove(const std::string& path);
   // Applies strategic merge patches, and refuses what kube-apiserver refuses of a pod's addresses.
   http::Response patch_status(const http::Request& request);
   http::Response list(const std::string& collection, const Query& query);

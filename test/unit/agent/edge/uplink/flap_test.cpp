@@ -15,7 +15,7 @@ using sync::autonomy::LinkState;
 const std::string own_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1";
 const std::string own_node = "/api/v1/nodes?fieldSelector=metadata.name%3Dedge1";
 constexpr int secrets = 12;
-constexpr int scopes = 4 + secrets;  // pods (the kubelet's and the agent's own), node, services
+constexpr int scopes = 4 + secrets;  // node, pods, services, and the agent's own yurt-hub-cfg
 
 std::string secret_scope(int number) {
   return "/api/v1/namespaces/a/secrets?fieldSelector=metadata.name%3Ds" + std::to_string(number);
@@ -56,16 +56,48 @@ class Flap : public ::testing::Test {
                         const std::string& what = request.what;
                         const bool of_scope = what.find("/leases/") == std::string::npos &&
                                               !what.starts_with("GET /api/v1/nodes/") &&
+                                              what.find("/pods/") == std::string::npos &&
                                               (what.starts_with("GET /api/"));
                         return of_scope && (what.find("watch=true") != std::string::npos) == watch;
                       }));
   }
 
+  // What the cache answers.
+  std::string cached(const std::string& scope) {
+    return fixture_
+        .ask(scope +
+             (scope.find('?') == std::string::npos ? "?resourceVersion=0" : "&resourceVersion=0"))
+        .body;
+  }
+  bool contains(const std::string& scope, const std::string& text) {
+    return cached(scope).find(text) != std::string::npos;
+  }
   bool shows(const std::string& scope, const std::string& name) {
-    const http::Response answer =
-        fixture_.ask(scope + (scope.find('?') == std::string::npos ? "?resourceVersion=0"
-                                                                   : "&resourceVersion=0"));
-    return answer.body.find("\"name\":\"" + name + "\"") != std::string::npos;
+    return contains(scope, "\"name\":\"" + name + "\"");
+  }
+  bool shows_local_version(const std::string& scope) {
+    const std::string local = std::to_string(sync::objects::first_local_version);
+    return contains(scope, "\"resourceVersion\":\"" + local.substr(0, 6));
+  }
+
+  // Writes of the kubelet. They return the HTTP status.
+  int write_pod_status(const std::string& name, const std::string& message) {
+    return patch(
+        "/api/v1/namespaces/a/pods/" + name + "/status",
+        R"({"metadata":{"uid":"uid-)" + name + R"("},"status":{"message":")" + message + R"("}})");
+  }
+  int write_node_status(const std::string& kernel) {
+    return patch("/api/v1/nodes/edge1/status",
+                 R"({"status":{"nodeInfo":{"kernelVersion":")" + kernel + R"("}}})");
+  }
+  int patch(const std::string& target, const std::string& body) {
+    return fixture_
+        .ask({.method = http::Method::patch,
+              .target = target,
+              .headers = {{"User-Agent", "kubelet"},
+                          {"Content-Type", "application/strategic-merge-patch+json"}},
+              .body = body})
+        .status;
   }
 
   UplinkFixture fixture_;
@@ -207,22 +239,135 @@ TEST_F(Flap, WithoutALeaseEachCutCostsAList) {
   EXPECT_EQ(lists(), scopes);
 }
 
-// A write that was accepted here has a local version, which only a list ends.
-TEST_F(Flap, OnlyScopesWithWritesOfTheirOwnAreListed) {
+// The answers to the replayed writes tell what the API server has now.
+TEST_F(Flap, WritesOfTheNodeCostNoList) {
+  for (int cut = 1; cut <= 3; ++cut) {
+    SCOPED_TRACE(cut);
+    const std::string number = std::to_string(cut);
+    fixture_.cut_link();
+    EXPECT_EQ(write_pod_status("p", "run " + number), 200);
+    EXPECT_EQ(write_node_status("run " + number), 200);
+    EXPECT_TRUE(shows_local_version(own_pods));
+    // Somebody else changes the same objects meanwhile, and another one.
+    cloud().put("/api/v1/namespaces/a/pods", "p",
+                R"({"spec":{"nodeName":"edge1"},"other":"o)" + number + R"("})");
+    const std::string name = "n" + number;
+    cloud().put("/api/v1/namespaces/a/pods", name, R"({"spec":{"nodeName":"edge1"}})");
+    mark_ = cloud().asked.size();
+    fixture_.restore_link();
+    for (const std::string& scope : {own_pods, own_node}) {
+      EXPECT_FALSE(shows_local_version(scope)) << scope;
+      EXPECT_TRUE(contains(scope, "run " + number)) << scope;
+    }
+    EXPECT_TRUE(contains(own_pods, "\"o" + number + "\"")) << "what the other one wrote";
+    fixture_.time.run(15s);
+    EXPECT_EQ(lists(), 0);
+    EXPECT_EQ(watches(), scopes);
+    EXPECT_TRUE(shows(own_pods, name));
+    EXPECT_TRUE(contains(own_pods, "\"o" + number + "\""));
+    // The scope follows the API server again.
+    cloud().put("/api/v1/namespaces/a/pods", "p",
+                R"({"spec":{"nodeName":"edge1"},"other":"later"})");
+    fixture_.time.run(1s);
+    EXPECT_TRUE(contains(own_pods, "later"));
+  }
+}
+
+// What it had before the write must not come back.
+TEST_F(Flap, ADeletionByTheNodeCostsNoListAndIsNotUndone) {
+  cloud().put("/api/v1/namespaces/a/pods", "ending", R"({"spec":{"nodeName":"edge1"}})");
+  fixture_.time.run(1s);
   fixture_.cut_link();
+  cloud().put("/api/v1/namespaces/a/pods", "ending",
+              R"({"spec":{"nodeName":"edge1"},"other":"before its end"})");
   EXPECT_EQ(fixture_
-                .ask({.method = http::Method::patch,
-                      .target = "/api/v1/namespaces/a/pods/p/status",
-                      .headers = {{"User-Agent", "kubelet"},
-                                  {"Content-Type", "application/strategic-merge-patch+json"}},
-                      .body = R"({"metadata":{"uid":"uid-p"},"status":{"phase":"Running"}})"})
+                .ask({.method = http::Method::remove,
+                      .target = "/api/v1/namespaces/a/pods/ending?gracePeriodSeconds=0",
+                      .headers = {{"User-Agent", "kubelet"}}})
                 .status,
             200);
+  EXPECT_FALSE(shows(own_pods, "ending"));
   mark_ = cloud().asked.size();
   fixture_.restore_link();
+  EXPECT_FALSE(shows(own_pods, "ending"));
   fixture_.time.run(15s);
-  EXPECT_EQ(lists(), 2) << "of the pods, by the kubelet's scope and the agent's own";
+  EXPECT_FALSE(shows(own_pods, "ending"));
+  EXPECT_EQ(cloud().object("/api/v1/namespaces/a/pods", "ending"), "");
+  EXPECT_EQ(lists(), 0);
   EXPECT_EQ(watches(), scopes);
+  cloud().put("/api/v1/namespaces/a/pods", "ending", R"({"spec":{"nodeName":"edge1"}})", "uid-2");
+  fixture_.time.run(1s);
+  EXPECT_TRUE(shows(own_pods, "ending")) << "a new pod with that name";
+}
+
+// A pod that the cloud has deleted meanwhile has no status any more.
+TEST_F(Flap, AStatusOfAPodThatIsGoneCostsNoList) {
+  fixture_.cut_link();
+  EXPECT_EQ(write_pod_status("p", "run"), 200);
+  cloud().remove("/api/v1/namespaces/a/pods", "p");
+  mark_ = cloud().asked.size();
+  fixture_.restore_link();
+  EXPECT_FALSE(shows(own_pods, "p"));
+  fixture_.time.run(15s);
+  EXPECT_EQ(lists(), 0);
+  EXPECT_EQ(watches(), scopes);
+}
+
+// Writes that are accepted during the rejoin hide the API server's events for a moment.
+TEST_F(Flap, AWriteDuringTheRejoinCostsAWatchAndNoList) {
+  fixture_.cut_link();
+  EXPECT_EQ(write_pod_status("p", "before"), 200);
+  mark_ = cloud().asked.size();
+  fixture_.servers[0]->latency = 300ms;
+  fixture_.servers[0]->restore();
+  const auto watches_pods = [this] { return cloud().count("GET /api/v1/pods?", mark_) > 0; };
+  ASSERT_TRUE(fixture_.time.run_until(1min, watches_pods));
+  EXPECT_EQ(fixture_.state(), LinkState::rejoining);
+  EXPECT_EQ(write_pod_status("p", "meanwhile"), 200);
+  cloud().put("/api/v1/namespaces/a/pods", "n", R"({"spec":{"nodeName":"edge1"}})");
+  ASSERT_TRUE(fixture_.until(LinkState::connected));
+  fixture_.time.run(15s);
+  EXPECT_EQ(lists(), 0);
+  EXPECT_EQ(watches(), scopes + 1) << "that of the pods again";
+  EXPECT_TRUE(contains(own_pods, "meanwhile"));
+  EXPECT_TRUE(shows(own_pods, "n")) << "missed at first";
+  EXPECT_FALSE(shows_local_version(own_pods));
+}
+
+TEST_F(Flap, AScopeIsListedIfTheAnswersDoNotTellEnough) {
+  const struct {
+    std::string_view what;
+    int status;         // of the API server's answer to the status; 0: its own
+    bool then_restart;  // while offline
+  } rows[] = {
+      {"an answer without the object", 200, false},
+      {"refused for now", 403, false},
+      {"rejected", 422, false},
+      {"the write was accepted by an earlier run", 0, true},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    fixture_.cut_link();
+    EXPECT_EQ(write_pod_status("p", std::string("run ") + std::string(row.what)), 200);
+    if (row.then_restart) {
+      fixture_.stop();
+      fixture_.start();
+    }
+    fixture_.servers[0]->special = [&row](const http::Request& request) {
+      const bool is_status = request.method == http::Method::patch &&
+                             request.target.find("/pods/p/status") != std::string::npos;
+      if (!is_status || row.status == 0) return std::optional<http::Response>();
+      return std::optional<http::Response>({.status = row.status, .body = "{}"});
+    };
+    mark_ = cloud().asked.size();
+    fixture_.restore_link();
+    fixture_.time.run(15s);
+    EXPECT_EQ(lists(), 1) << "of the pods";
+    EXPECT_FALSE(shows_local_version(own_pods));
+    EXPECT_TRUE(shows(own_pods, "p"));
+    fixture_.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+    fixture_.time.run(30s);
+  }
 }
 
 }  // namespace

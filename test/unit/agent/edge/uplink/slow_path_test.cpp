@@ -111,5 +111,39 @@ TEST(SlowPath, LateReadsAreAnsweredFromTheCacheAndTellNothingOfTheLink) {
   }
 }
 
+// What can be accepted here waits for the API server as long as a heartbeat does. Sooner it would
+// be given up while the link counts as connected, and nobody would accept it.
+TEST(SlowPath, WritesWaitAsLongAsThePathTakes) {
+  const std::string pods = "/api/v1/namespaces/a/pods";
+  const std::string token = "/api/v1/namespaces/a/serviceaccounts/default/token";
+  UplinkFixture fixture;
+  fixture.cloud.put(pods, "p", R"({"spec":{"nodeName":"edge1"}})");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.servers[0]->latency = 3s;
+  fixture.time.run(2min);
+  ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
+  fixture.time.run(1min);
+  const http::Headers from_kubelet{{"User-Agent", "kubelet/v1"},
+                                   {"Content-Type", "application/strategic-merge-patch+json"}};
+  const http::Response status =
+      fixture.ask({.method = http::Method::patch,
+                   .target = pods + "/p/status",
+                   .headers = from_kubelet,
+                   .body = R"({"metadata":{"uid":"uid-p"},"status":{"phase":"Running"}})"});
+  EXPECT_EQ(status.status, 200) << status.body;
+  EXPECT_NE(fixture.cloud.object(pods, "p").find("Running"), std::string::npos);
+  fixture.servers[0]->special = [&token](const http::Request& request) {
+    const bool is_token = request.path() == token;
+    return is_token ? std::optional<http::Response>({.status = 201, .body = "{}"}) : std::nullopt;
+  };
+  const http::Response issued =
+      fixture.ask({.method = http::Method::post,
+                   .target = token,
+                   .headers = {{"User-Agent", "kubelet/v1"}, {"Content-Type", "application/json"}},
+                   .body = R"({"kind":"TokenRequest","spec":{}})"});
+  EXPECT_EQ(issued.status, 201) << issued.body;
+  EXPECT_EQ(fixture.state(), LinkState::connected);
+}
+
 }  // namespace
 }  // namespace holdfast::agent::uplink::slow_path

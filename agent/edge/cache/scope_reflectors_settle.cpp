@@ -1,0 +1,63 @@
+// The part of ScopeReflectors for scopes that show writes which were accepted locally.
+
+#include "agent/edge/cache/scope_reflectors.h"
+#include "sync/autonomy/local_form.h"
+
+namespace holdfast::agent {
+
+using States = sync::watch::WatchCache::States;
+
+std::vector<ScopePtr> ScopeReflectors::with_local_versions() const {
+  std::vector<ScopePtr> found;
+  for (const auto& [key, scope] : scopes_.all()) {
+    const bool listable = has_credentials(*scope) && scope->health().is_healthy();
+    if (listable && scope->cache().has_local_events()) found.push_back(scope);
+  }
+  return found;
+}
+
+// What the answers show of the objects that were written in the scope, in the scope's form. Errors:
+// unavailable (a write was not sent yet), invalid (an answer does not tell, or has no such form).
+static Result<States> states_of(const LocalScope& scope,
+                                const sync::autonomy::LastAnswerOf& last_answer) {
+  States states;
+  for (const auto& [key, before] : scope.cache().written()) {
+    const sync::autonomy::LastAnswer answer = last_answer({.group = scope.key().group,
+                                                           .resource = scope.key().resource,
+                                                           .namespace_name = key.namespace_name,
+                                                           .name = key.name});
+    if (!before) return fail(Errc::invalid, key.name + " was created here");
+    if (answer.is_waiting) return fail(Errc::unavailable, key.name + " has a write to be sent");
+    if (!answer.state) return fail(Errc::invalid, "no answer tells of " + key.name);
+    const sync::autonomy::AnsweredState& now = *answer.state;
+    states[key] = std::nullopt;
+    if (!now.exists) continue;
+    TRY(std::string bytes,
+        sync::autonomy::local_form(scope.cache().kind(), *before->bytes, now.object));
+    states[key] = {.uid = now.uid,
+                   .version = now.version,
+                   .bytes = std::make_shared<const std::string>(std::move(bytes))};
+  }
+  return states;
+}
+
+void ScopeReflectors::settle(const ScopePtr& scope,
+                             const sync::autonomy::LastAnswerOf& last_answer) {
+  unsettled_.erase(scope->number());
+  if (scope->fetch_mode() != FetchMode::list_watch) return;
+  if (doubt_of(*scope) != sync::watch::Doubt::none) return;
+  // A list that is under way may have begun before the writes.
+  if (scope->listing_since() || restart_.contains(scope->number())) return;
+  const bool has_missed_events = scope->cache().has_missed_events();
+  const auto states = states_of(*scope, last_answer);
+  if (!states && states.error().code == Errc::unavailable) unsettled_.insert(scope->number());
+  if (!states || !scopes_.settle(*scope, *states)) return;
+  const bool watches = watching_ >= turn_of(scope->key());
+  // What a watch or list has brought since the turns began is the API server's present state.
+  if (watches && scope->refreshed_at() >= turns_began_) {
+    resumption_.note_shown(scope->cache().server_version());
+  }
+  if (watches && has_missed_events) restart(*scope, Restart::watch);
+}
+
+}  // namespace holdfast::agent
