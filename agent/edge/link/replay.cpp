@@ -227,6 +227,10 @@ asio::awaitable<void> Replay::send(Round& round, store::Entry& entry) {
     co_return;
   }
   if (is_owned_status(write) && !co_await prepare(round, entry)) co_return;
+  if (offline_store_.is_superseded(entry.id)) {
+    end(round, entry, store::Outcome::superseded);
+    co_return;
+  }
   const auto answer = co_await ask(entry, false);
   handle_answer(round, entry, answer, false);
 }

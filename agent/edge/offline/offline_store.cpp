@@ -89,7 +89,8 @@ Result<OfflineStore::Batch> OfflineStore::next_batch(std::span<const FinishedAtt
   }
   if (auto done = transaction.commit(); !done) return fail(done.error());
   for (const FinishedAttempt& each : ended) {
-    if (each.outcome) accepted_at_.erase(each.id);
+    const bool is_over = superseded_.erase(each.id) > 0 || each.outcome;
+    if (is_over) accepted_at_.erase(each.id);
   }
   return taken;
 }
@@ -104,6 +105,9 @@ bool OfflineStore::leaves(const Left& left, const store::Entry& entry) const {
 }
 
 Status OfflineStore::end(const store::Transaction& in, const FinishedAttempt& ended) {
+  if (!ended.outcome && is_superseded(ended.id)) {
+    return outbox_.settle(in, ended.id, store::Outcome::superseded, clock_.wall(), "");
+  }
   if (!ended.outcome) return outbox_.requeue(in, ended.id, ended.attempt);
   return outbox_.settle(in, ended.id, *ended.outcome, clock_.wall(), ended.detail);
 }
@@ -129,8 +133,11 @@ Status OfflineStore::drop_superseded(const sync::objects::RequestInfo& request) 
     const bool pointless =
         sync::autonomy::is_owned_status(entry.write.verb, about.resource, about.subresource) ||
         entry.write.verb == "POST";
-    // An entry that is being sent is settled by its own answer.
-    if (!pointless || about.subresource != request.subresource || entry.sending) continue;
+    if (!pointless || about.subresource != request.subresource) continue;
+    if (entry.sending) {
+      superseded_.insert(entry.id);
+      continue;
+    }
     ended.push_back({.id = entry.id, .outcome = store::Outcome::superseded});
   }
   if (ended.empty()) return {};

@@ -57,8 +57,11 @@ class OfflineStore {
   [[nodiscard]] Result<Batch> next_batch(std::span<const FinishedAttempt> ended, std::int64_t after,
                                          std::size_t limit, const Left& left);
   // The API server has the object, or has accepted a newer status of it directly: queued creations
-  // or older statuses of the object are dropped.
+  // or older statuses of the object are dropped. Those that are being sent are superseded: they are
+  // dropped as soon as their attempt has ended.
   [[nodiscard]] Status drop_superseded(const sync::objects::RequestInfo& request);
+  // Whether an entry that is being sent must not be sent (any further).
+  [[nodiscard]] bool is_superseded(store::EntryId id) const { return superseded_.contains(id); }
   // How long an entry has waited. Measured with the monotonic clock if this run accepted it,
   // otherwise with the wall clock; zero if that was set back.
   [[nodiscard]] Duration age(const store::Entry& entry) const;
@@ -86,6 +89,7 @@ class OfflineStore {
   store::Outbox outbox_;
   std::uint64_t accepted_ = 0;
   std::map<store::EntryId, MonoTime> accepted_at_;  // of queued entries that this run accepted
+  std::set<store::EntryId> superseded_;             // entries that are being sent
 };
 
 }  // namespace holdfast::agent

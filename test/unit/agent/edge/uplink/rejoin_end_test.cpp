@@ -132,6 +132,45 @@ TEST_P(RejoinEnd, EventsNeitherWaitForItNorPutItOff) {
   EXPECT_EQ(fixture.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"});
 }
 
+// A status that could not be replayed is tried again while connected. A newer one that the API
+// server accepts meanwhile must remain, although the older one is just being sent.
+TEST(LateReplay, DoesNotOverwriteANewerStatus) {
+  for (const bool is_read : {true, false}) {
+    SCOPED_TRACE(is_read ? "the pod is being read" : "the status is being sent");
+    UplinkFixture fixture;
+    fixture.cloud.put("/api/v1/nodes", "edge1");
+    fixture.cloud.put(pods, "p", R"({"spec":{"nodeName":"edge1"}})");
+    ASSERT_TRUE(fixture.until(LinkState::connected));
+    ASSERT_EQ(fixture.ask("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1").status, 200);
+    fixture.cut_link();
+    const auto status = [](const std::string& message) {
+      return from_kubelet(
+          http::Method::patch, pods + "/p/status",
+          R"({"metadata":{"uid":"uid-p"},"status":{"message":")" + message + R"("}})");
+    };
+    ASSERT_EQ(fixture.ask(status("older")).status, 200);
+    int unanswered = 0;
+    fixture.servers[0]->special =
+        [&](const http::Request& request) -> std::optional<http::Response> {
+      const bool of_pod = request.path() == pods + "/p" || request.path() == pods + "/p/status";
+      const bool reads = request.method == http::Method::get;
+      const bool is_newer = request.body.find("newer") != std::string::npos;
+      if (!of_pod || reads != is_read || is_newer) return std::nullopt;
+      ++unanswered;
+      return http::Response{.status = 0};
+    };
+    fixture.restore_link();
+    const int before = unanswered;
+    ASSERT_TRUE(fixture.time.run_until(2min, [&] { return unanswered > before; }));
+    ASSERT_EQ(fixture.state(), LinkState::connected);
+    EXPECT_EQ(fixture.ask(status("newer")).status, 200);
+    fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+    fixture.time.run(5min);
+    EXPECT_NE(fixture.cloud.object(pods, "p").find("newer"), std::string::npos);
+    EXPECT_EQ(fixture.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"});
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Latency, RejoinEnd, ::testing::Values(100ms, 400ms, 1s, 1500ms, 3s),
                          [](const auto& latency) {
                            return std::to_string(latency.param / 1ms) + "ms";
