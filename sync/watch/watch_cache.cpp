@@ -186,14 +186,27 @@ bool WatchCache::follows(const std::optional<CachedObject>& before,
   return now->version == before->version || now->version > server_version_;
 }
 
+// A deleted pod must not come back for a moment.
+bool WatchCache::may_return(const ObjectKey& key, const std::optional<CachedObject>& before) const {
+  const CachedObject* now = find(key);
+  return before && now != nullptr && now->uid == before->uid;
+}
+
 bool WatchCache::settle(const States& answered) {
   if (!has_local_events_ || was_restored_local_) return false;
   for (const auto& [key, before] : written_) {
     const auto now = answered.find(key);
-    if (now == answered.end() || !follows(before, now->second)) return false;
+    const bool possible =
+        now == answered.end() ? may_return(key, before) : follows(before, now->second);
+    if (!possible) return false;
   }
   for (const auto& [key, before] : written_) {
-    const std::optional<CachedObject>& now = answered.at(key);
+    const auto found = answered.find(key);
+    if (found == answered.end()) {
+      put(key, before);
+      continue;
+    }
+    const std::optional<CachedObject>& now = found->second;
     // The cached bytes are the server's own.
     const bool is_unchanged = now && now->version == before->version;
     put(key, is_unchanged ? before : now);

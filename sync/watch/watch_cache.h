@@ -123,11 +123,12 @@ class WatchCache {
   // had shown it before.
   [[nodiscard]] const States& written() const { return written_; }
   // Returns from local versions to server_version() without a list: open watches end with `gone`,
-  // and the server's watch continues there. `answered` has the state of each object in written() as
-  // the server has answered to the last of its writes. Older states of these objects are not
-  // applied any more. Returns false and changes nothing if that is not possible: the state of an
-  // object is missing, the object was created locally or is another one with the same name, its
-  // version contradicts server_version(), or the cache was restored with local versions.
+  // and the server's watch continues there. `answered` has the states of objects in written() as
+  // the server has answered to the last of their writes; older states of these are not applied any
+  // more. An object without such a state gets the one that the server had shown, and the watch
+  // brings what has become of it. Returns false and changes nothing if a list is needed: an object
+  // was created or deleted locally and its state is missing, or is another one with the same name,
+  // or its version contradicts server_version(), or the cache was restored with local versions.
   [[nodiscard]] bool settle(const States& answered);
 
   // Where a watch continues that has seen `version`. A version that is newer than the cache's is
@@ -149,6 +150,9 @@ class WatchCache {
   void break_off_history(objects::Version version);
   // Puts or removes one object.
   void put(const ObjectKey& key, std::optional<CachedObject> object);
+  // Whether settle() may return an object, which is now as written, to what the server had shown.
+  [[nodiscard]] bool may_return(const ObjectKey& key,
+                                const std::optional<CachedObject>& before) const;
   // Whether settle() may take over `now` where the server had shown `before`.
   [[nodiscard]] bool follows(const std::optional<CachedObject>& before,
                              const std::optional<CachedObject>& now) const;

@@ -72,10 +72,11 @@ class ScopeReflectors final : public ListWatchSource {
   // The healthy scopes that show local versions and therefore need a list from the cloud, or
   // settle().
   [[nodiscard]] std::vector<ScopePtr> with_local_versions() const;
-  // Lets a scope that shows local versions return to the API server's without a list, if the
-  // answers to the writes allow that: its watch goes on, from the last version that the scope has
-  // applied if it has missed something since. If a write was not sent yet, its watch may begin
-  // nevertheless; settle it again before the turns end.
+  // Lets a scope that shows local versions return to the API server's without a list, if
+  // WatchCache::settle() allows that with what the API server has answered to the writes. Its watch
+  // goes on, from the last version that the scope has applied if it has missed something since.
+  // Before its turn, a scope with a write that was not sent yet is left as it is, and its watch may
+  // begin nevertheless; settle it again before the turns end.
   void settle(const ScopePtr& scope, const sync::autonomy::LastAnswerOf& last_answer);
   // Whether the scope is to be watched or listed again, or got, and has no answer yet.
   [[nodiscard]] bool is_restarting(const LocalScope& scope) const {

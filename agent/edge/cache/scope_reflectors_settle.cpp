@@ -1,6 +1,7 @@
 // The part of ScopeReflectors for scopes that show writes which were accepted locally.
 
 #include "agent/edge/cache/scope_reflectors.h"
+#include "platform/log.h"
 #include "sync/autonomy/local_form.h"
 
 namespace holdfast::agent {
@@ -16,19 +17,19 @@ std::vector<ScopePtr> ScopeReflectors::with_local_versions() const {
   return found;
 }
 
-// What the answers show of the objects that were written in the scope, in the scope's form. Errors:
-// unavailable (a write was not sent yet), invalid (an answer does not tell, or has no such form).
+// What the answers show of the objects that were written in the scope, in the scope's form. Those
+// of which no answer tells are missing. Errors: unavailable (a write was not sent yet; only if
+// `is_early`), invalid (an answer has no such form).
 static Result<States> states_of(const LocalScope& scope,
-                                const sync::autonomy::LastAnswerOf& last_answer) {
+                                const sync::autonomy::LastAnswerOf& last_answer, bool is_early) {
   States states;
   for (const auto& [key, before] : scope.cache().written()) {
     const sync::autonomy::LastAnswer answer = last_answer({.group = scope.key().group,
                                                            .resource = scope.key().resource,
                                                            .namespace_name = key.namespace_name,
                                                            .name = key.name});
-    if (!before) return fail(Errc::invalid, key.name + " was created here");
-    if (answer.is_waiting) return fail(Errc::unavailable, key.name + " has a write to be sent");
-    if (!answer.state) return fail(Errc::invalid, "no answer tells of " + key.name);
+    if (answer.is_waiting && is_early) return fail(Errc::unavailable, key.name + " is written");
+    if (!answer.state || !before) continue;
     const sync::autonomy::AnsweredState& now = *answer.state;
     states[key] = std::nullopt;
     if (!now.exists) continue;
@@ -48,11 +49,14 @@ void ScopeReflectors::settle(const ScopePtr& scope,
   if (doubt_of(*scope) != sync::watch::Doubt::none) return;
   // A list that is under way may have begun before the writes.
   if (scope->listing_since() || restart_.contains(scope->number())) return;
-  const bool has_missed_events = scope->cache().has_missed_events();
-  const auto states = states_of(*scope, last_answer);
-  if (!states && states.error().code == Errc::unavailable) unsettled_.insert(scope->number());
-  if (!states || !scopes_.settle(*scope, *states)) return;
   const bool watches = watching_ >= turn_of(scope->key());
+  const bool has_missed_events = scope->cache().has_missed_events();
+  const auto states = states_of(*scope, last_answer, !watches);
+  if (!states && states.error().code == Errc::unavailable) unsettled_.insert(scope->number());
+  if (!states || !scopes_.settle(*scope, *states)) {
+    log_debug("scope still shows local versions", {{"path", scope->path()}});
+    return;
+  }
   // What a watch or list has brought since the turns began is the API server's present state.
   if (watches && scope->refreshed_at() >= turns_began_) {
     resumption_.note_shown(scope->cache().server_version());

@@ -124,8 +124,7 @@ bool Uplink::compresses(bool client_asks) const {
 }
 
 Duration Uplink::limit_with_fallback(const Deadlines& deadlines) const {
-  const Duration of_path = path(client_.preferred()).limit();
-  return std::min(std::max(deadlines.read, of_path), deadlines.write);
+  return std::min(std::max(deadlines.read, heartbeat_limit()), deadlines.write);
 }
 
 asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, Delivery delivery,

@@ -117,6 +117,8 @@ class Uplink {
   void rejoined();
   void rejoin_failed(std::string_view reason);
 
+  // How long the next heartbeat may take; see PathTime::limit().
+  [[nodiscard]] Duration heartbeat_limit() const { return path(client_.preferred()).limit(); }
   // How long a write waits that can be answered here instead: deadlines.read, or longer where even
   // a heartbeat may take longer, up to deadlines.write.
   [[nodiscard]] Duration limit_with_fallback(const Deadlines& deadlines) const;

@@ -200,7 +200,7 @@ asio::awaitable<Status> Rejoin::catch_up() {
     reflectors_.list_again(reflectors_.with_local_versions());
     std::erase_if(outdated,
                   [this](const ScopePtr& scope) { return !reflectors_.is_restarting(*scope); });
-    co_await wait_for(std::move(outdated), since, rejoin_limits.turn);
+    co_await wait_for(std::move(outdated), since, turn_limit());
   }
 }
 
@@ -352,6 +352,10 @@ asio::awaitable<void> Rejoin::wait_for(std::vector<ScopePtr> scopes, MonoTime si
   }
 }
 
+Duration Rejoin::turn_limit() const {
+  return std::max(rejoin_limits.turn, 2 * uplink_.heartbeat_limit());
+}
+
 asio::awaitable<Status> Rejoin::refresh_by_priority() {
   const MonoTime began = clock_.mono();
   missed_scopes_ = false;
@@ -359,8 +363,9 @@ asio::awaitable<Status> Rejoin::refresh_by_priority() {
   co_await reflectors_.begin_turns(shown_);
   for (int turn = 0; turn < turns; ++turn) {
     reflectors_.admit(turn);
-    const Duration left = began + rejoin_limits.all_turns - clock_.mono();
-    const Duration limit = std::clamp<Duration>(left, rejoin_limits.turn_min, rejoin_limits.turn);
+    const Duration one = turn_limit();
+    const Duration left = began + rejoin_limits.all_turns * one - clock_.mono();
+    const Duration limit = std::clamp<Duration>(left, rejoin_limits.turn_min, one);
     std::vector<ScopePtr> scopes = reflectors_.awaited_in(turn);
     co_await wait_for(std::move(scopes), began, limit);
   }

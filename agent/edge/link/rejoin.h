@@ -40,9 +40,11 @@ struct RejoinLimits {
   // doubled each time.
   Duration node_pause_min = std::chrono::seconds(10);
   Duration node_pause_max = std::chrono::minutes(5);
-  Duration turn = std::chrono::seconds(5);        // to refresh the scopes of one turn
-  Duration all_turns = std::chrono::seconds(15);  // to refresh the scopes of all turns
-  Duration turn_min = std::chrono::seconds(1);    // for one turn, even if `all_turns` has passed
+  // To refresh the scopes of one turn; at least twice as long as a heartbeat may take, because a
+  // watch that is refused and then a list need several round trips.
+  Duration turn = std::chrono::seconds(5);
+  int all_turns = 3;                            // in which the scopes of all turns are refreshed
+  Duration turn_min = std::chrono::seconds(1);  // for one turn, even if these have passed
   // How long renewals of the lease may only be late, as behind a large answer, until that is told.
   Duration lease_late = std::chrono::seconds(30);
   // The most changes of scopes' health that are journalled per interval. Each is a durable write.
@@ -116,6 +118,8 @@ class Rejoin {
   // writes allow that.
   void settle_scopes();
   asio::awaitable<void> wait_for(std::vector<ScopePtr> scopes, MonoTime since, Duration limit);
+  // RejoinLimits::turn on the path as it is now.
+  [[nodiscard]] Duration turn_limit() const;
   [[nodiscard]] bool was_delayed_since(MonoTime time) const;
   // Journals a change of a scope's health, within RejoinLimits::records.
   void record_health(const LocalScope& scope);

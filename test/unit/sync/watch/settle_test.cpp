@@ -127,17 +127,33 @@ TEST(Settle, WritesAfterItCountAnew) {
   EXPECT_TRUE(cache.apply_local(put("a", local + 7, "mine"))) << "not an event of the server";
 }
 
+// The server's watch brings what has become of it.
+TEST(Settle, AnObjectWithoutAnAnswerReturnsToWhatTheServerHadShown) {
+  WatchCache cache = written();
+  ASSERT_TRUE(cache.apply_local(put("b", local + 2, "mine")));
+  EXPECT_TRUE(cache.settle({{key("b"), object(14, "answered")}, {key("c"), std::nullopt}}));
+  EXPECT_EQ(text(cache), "a=server@5 b=answered@14");
+  EXPECT_EQ(cache.version(), 9u);
+  EXPECT_TRUE(cache.apply(put("a", 10, "older"))) << "no state is left out";
+  EXPECT_TRUE(cache.apply(put("a", 12, "written")));
+  EXPECT_EQ(text(cache), "a=written@12 b=answered@14");
+}
+
 TEST(Settle, NeedsAListIfTheAnswersDoNotTellEnough) {
   const struct {
     std::string_view what;
     void (*prepare)(WatchCache&);
     WatchCache::States answered;
   } rows[] = {
-      {"no answer", [](WatchCache&) {}, {}},
-      {"an answer for another object", [](WatchCache&) {}, {{key("b"), object(14, "answered")}}},
-      {"answers for one of two",
+      {"deleted locally, without an answer",
        [](WatchCache& cache) { cache.apply_local(removal("b", local + 2)); },
        {{key("a"), object(14, "answered")}}},
+      {"deleted and recreated locally, without an answer",
+       [](WatchCache& cache) {
+         cache.apply_local(removal("a", local + 2));
+         cache.apply_local(put("a", local + 3, "mine", "local"));
+       },
+       {}},
       {"created locally",
        [](WatchCache& cache) { cache.apply_local(put("new", local + 2, "mine", "local")); },
        {{key("a"), object(14, "answered")}, {key("new"), object(15, "answered", "local")}}},

@@ -154,6 +154,20 @@ TEST_F(RejoinTurns, ListsWaitForTheirTurn) {
   }
 }
 
+// A watch that is answered with 410 and a list take two round trips.
+TEST_F(RejoinTurns, OnASlowPathAListHasMoreTime) {
+  fixture_.restore_link();
+  for (const auto& server : fixture_.servers) server->latency = 3s;
+  fixture_.time.run(3min);
+  ASSERT_TRUE(fixture_.until(LinkState::connected));
+  fixture_.cut_link();
+  cloud().compact();
+  ASSERT_LE(rejoin(), 2min);
+  fixture_.time.run(1s);
+  EXPECT_EQ(fixture_.admin("/v1/journal?limit=1000").find(R"("kind":"scope")"), std::string::npos)
+      << "no scope was called unhealthy";
+}
+
 TEST_F(RejoinTurns, NobodyWaitsForAListThatWasRefusedBefore) {
   const std::string services = by_turn[3][0];
   int refusals = 0;

@@ -15,19 +15,6 @@ namespace {
 
 using sync::autonomy::LinkState;
 
-// The longest time between two renewals of the lease since `from`, by their renewTimes.
-Duration longest_gap(UplinkFixture& fixture, WallTime from) {
-  WallTime last = from;
-  Duration longest{};
-  for (const std::string& renewed : fixture.cloud.renewals) {
-    const WallTime at = parse_rfc3339(renewed).value();
-    if (at < from) continue;
-    longest = std::max<Duration>(longest, at - last);
-    last = at;
-  }
-  return std::max<Duration>(longest, fixture.time.clock().wall() - last);
-}
-
 // What the status says of the only server's heartbeats.
 std::pair<std::int64_t, std::int64_t> shown(UplinkFixture& fixture) {
   const auto status = sync::wire::parse_json(fixture.admin("/v1/status")).value();
@@ -56,7 +43,7 @@ TEST(SlowPath, TheAgentConnectsWhateverTheRoundTrip) {
     const WallTime connected = fixture.time.clock().wall();
     fixture.time.run(10min);
     EXPECT_EQ(fixture.edge->uplink().link().since(), since) << "it has not been lost since";
-    EXPECT_LE(longest_gap(fixture, connected), 20s);
+    EXPECT_LE(fixture.longest_gap(connected), 20s);
     const std::int64_t took = shown(fixture).first;
     EXPECT_GE(took, row.round_trip / 1ms);
     EXPECT_LE(took, 2 * (row.round_trip / 1ms)) << "new connections take longer, but are rare";
@@ -76,8 +63,8 @@ TEST(SlowPath, SlowAnswersNeverLetTheLeaseAge) {
     const WallTime connected = fixture.time.clock().wall();
     fixture.time.run(10min);
     EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
-    EXPECT_LE(longest_gap(fixture, from), 40s) << "then the node is not Ready";
-    EXPECT_LE(longest_gap(fixture, connected), 20s);
+    EXPECT_LE(fixture.longest_gap(from), 40s) << "then the node is not Ready";
+    EXPECT_LE(fixture.longest_gap(connected), 20s);
     const auto [took, limit] = shown(fixture);
     EXPECT_NEAR(static_cast<double>(took), static_cast<double>(latency / 1ms), 100);
     EXPECT_NEAR(static_cast<double>(limit), std::min(5.0 * static_cast<double>(took), 10'000.0),

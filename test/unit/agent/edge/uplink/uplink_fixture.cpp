@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "agent/edge/admin/endpoints.h"
 #include "platform/text.h"
 #include "test/support/answered.h"
@@ -73,6 +75,18 @@ void UplinkFixture::lose_link(bool then_restart) {
   stop();
   start();
   EXPECT_TRUE(until(sync::autonomy::LinkState::offline));
+}
+
+Duration UplinkFixture::longest_gap(WallTime from) {
+  WallTime last = from;
+  Duration longest{};
+  for (const std::string& renewed : cloud.renewals) {
+    const WallTime at = parse_rfc3339(renewed).value();
+    if (at < from) continue;
+    longest = std::max<Duration>(longest, at - last);
+    last = at;
+  }
+  return std::max<Duration>(longest, time.clock().wall() - last);
 }
 
 void UplinkFixture::restore_link() {

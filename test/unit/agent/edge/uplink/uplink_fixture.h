@@ -49,6 +49,8 @@ class UplinkFixture {
   void restore_link();
   // As cut_link(); with `then_restart` the agent is then restarted while offline.
   void lose_link(bool then_restart);
+  // The longest time between two renewals of the lease since `from`, by their renewTimes.
+  Duration longest_gap(WallTime from);
   // Runs until the link is in `state`. Returns how long that took, or nullopt after `limit`.
   std::optional<Duration> until(sync::autonomy::LinkState state, Duration limit = 2min);
 
