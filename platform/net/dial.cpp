@@ -19,16 +19,20 @@ bool is_v6(const std::string& address) { return address.find(':') != std::string
 struct Race {
   explicit Race(const asio::any_io_executor& executor) : changed(executor) {}
   DialedPtr winner;
-  Error error{};  // of the last attempt that failed
+  Error error{};           // of the attempt `failed`
+  std::size_t failed = 0;  // the last of the attempts that failed, in the order of their addresses
   std::size_t running = 0;
   loop::Event changed;
 };
 
-asio::awaitable<void> attempt(std::shared_ptr<Race> race, Network& network, HostPort to,
-                              std::string address, MonoTime deadline) {
+asio::awaitable<void> attempt(std::shared_ptr<Race> race, std::size_t number, Network& network,
+                              HostPort to, std::string address, MonoTime deadline) {
   auto dialed = co_await network.dial(std::move(to), std::move(address), deadline);
   --race->running;
-  if (!dialed) race->error = dialed.error();
+  if (!dialed && number >= race->failed) {
+    race->failed = number;
+    race->error = dialed.error();
+  }
   if (dialed && !race->winner) race->winner = *std::move(dialed);
   race->changed.notify_all();
 }
@@ -64,7 +68,7 @@ asio::awaitable<Result<DialedPtr>> dial_first(Network& network, HostPort to, Add
     const bool more = begun < order.size() && (begun == 0 || clock.mono() < deadline);
     if (more && (race->running == 0 || next <= clock.mono())) {
       ++race->running;
-      attempts.spawn("connect", attempt(race, network, to, order[begun], deadline));
+      attempts.spawn("connect", attempt(race, begun, network, to, order[begun], deadline));
       ++begun;
       next = clock.mono() + attempt_delay;
       continue;

@@ -1,7 +1,9 @@
 #include "test/support/virtual_time.h"
 
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +16,6 @@
 #include "platform/check.h"
 #include "platform/loop/randomness.h"
 #include "platform/loop/tasks.h"
-#include "platform/loop/timer.h"
 #include "platform/loop/workers.h"
 
 namespace holdfast::test {
@@ -73,9 +74,8 @@ class Watchdog {
 };
 
 constexpr Duration step_length = std::chrono::milliseconds(20);
-constexpr MonoTime nudge_due{};
-// The limit for one advance, so that code that polls can check its condition in between.
-constexpr int steps_max = 50;
+// The limit for one advance of run_until(), so that it checks its condition in between.
+constexpr int steps_between_checks = 50;
 
 }  // namespace
 
@@ -85,16 +85,15 @@ bool forbid_sockets() {
 }
 
 VirtualTime::VirtualTime(const Patience& patience) : patience_(patience) {
+  ++virtual_times;
   loop::set_clock(context_, clock_);
   net::set_network(context_, network_);
   loop::set_seed(context_, 1);
   loop::forbid_threads(context_);
-  ++virtual_times;
 }
 
 VirtualTime::~VirtualTime() {
   settle();
-  nudge_.reset();
   --virtual_times;
 }
 
@@ -108,16 +107,14 @@ void VirtualTime::settle() {
   }
 }
 
-// Advances to the next timer, or to `end` if that is earlier, in whole steps.
+// Advances to the next timer, or to `end` if that is earlier, in whole steps of at least one.
 void VirtualTime::advance(MonoTime end) {
-  // If only the nudge of the last step was pending, there is no timer.
+  // If the loop has a timer, it is due later: settle() has run those that were due.
+  const MonoTime now = clock_.mono();
   const MonoTime due = loop::LoopClock::of(context_).next_due();
-  const Duration left = (due == nudge_due ? end : std::min(due, end)) - clock_.mono();
+  const Duration left = (due <= now ? end : std::min(due, end)) - now;
   const auto steps = (left + step_length - Duration(1)) / step_length;
-  clock_.advance(step_length * std::clamp<std::int64_t>(steps, 1, steps_max));
-  // The loop checks its timers only when a new earliest timer is set, so set one.
-  nudge_ = std::make_unique<loop::Timer>(executor(), nudge_due);
-  nudge_->async_wait([](const boost::system::error_code&) {});
+  clock_.advance(step_length * std::max<std::int64_t>(steps, 1));
 }
 
 void VirtualTime::step(MonoTime end) {
@@ -141,7 +138,7 @@ bool VirtualTime::run_until(Duration limit, const std::function<bool()>& done) {
   const MonoTime end = clock_.mono() + limit;
   while (!done()) {
     if (clock_.mono() >= end) return false;
-    step(end);
+    step(std::min(end, clock_.mono() + step_length * steps_between_checks));
   }
   return true;
 }
@@ -176,7 +173,7 @@ std::string VirtualTime::tasks() {
 
 }  // namespace holdfast::test
 
-// In place of those of the C library: whoever opens a socket calls these.
+// In place of those of the C library, which whoever opens a socket calls.
 extern "C" int socket(int domain, int type, int protocol) noexcept {
   holdfast::test::refuse_if_forbidden("socket");
   return static_cast<int>(syscall(SYS_socket, domain, type, protocol));
@@ -185,4 +182,18 @@ extern "C" int socket(int domain, int type, int protocol) noexcept {
 extern "C" int socketpair(int domain, int type, int protocol, int ends[2]) noexcept {
   holdfast::test::refuse_if_forbidden("socketpair");
   return static_cast<int>(syscall(SYS_socketpair, domain, type, protocol, ends));
+}
+
+// In place of those of the C library, which Asio calls. Its loop checks its timers whenever this
+// descriptor can be read. That of virtual time always can, so that the loop checks them at each
+// poll. The kernel would be slow to set a timer at each step, and know nothing of this time.
+extern "C" int timerfd_create(clockid_t clock, int flags) noexcept {
+  if (holdfast::test::virtual_times > 0) return eventfd(1, EFD_CLOEXEC);
+  return static_cast<int>(syscall(SYS_timerfd_create, clock, flags));
+}
+
+extern "C" int timerfd_settime(int timer, int flags, const itimerspec* next,
+                               itimerspec* last) noexcept {
+  if (holdfast::test::virtual_times > 0) return 0;
+  return static_cast<int>(syscall(SYS_timerfd_settime, timer, flags, next, last));
 }

@@ -13,10 +13,8 @@
 #include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 
-#include "platform/loop/timer.h"
 #include "platform/net/memory_network.h"
 #include "platform/time.h"
 
@@ -88,7 +86,6 @@ class VirtualTime {
   VirtualClock clock_;
   net::MemoryNetwork network_;
   asio::io_context context_{1};
-  std::unique_ptr<loop::Timer> nudge_;
 };
 
 }  // namespace holdfast::test
