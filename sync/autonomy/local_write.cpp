@@ -84,12 +84,27 @@ tl::expected<json::value, wire::ApiStatus> updated(const LocalWrite& write,
   return *std::move(body);
 }
 
-QueuedWrite queue_status(const LocalWrite& write, const json::value& object, bool whole) {
+// The conditions of others that this write or one that it replaces changes.
+WrittenConditions written_by(const LocalWrite& write, const json::value& before,
+                             const json::value& after) {
+  WrittenConditions types =
+      written_conditions(write.request.resource, wire::as_object(status_of(before)),
+                         wire::as_object(status_of(after)));
+  for (const std::string& body : write.waiting) {
+    const auto queued = wire::parse_json(body);
+    if (queued) types.merge(written_conditions(wire::as_object(*queued)));
+  }
+  return types;
+}
+
+QueuedWrite queue_status(const LocalWrite& write, const json::value& object, bool whole,
+                         const WrittenConditions& written) {
   json::object patch;
   const std::string uid = cloud_uid(object);
   if (!uid.empty()) patch["metadata"] = json::object{{"uid", uid}};
   const std::string_view part = whole ? "spec" : "status";
   if (const json::value* found = wire::as_object(object).if_contains(part)) patch[part] = *found;
+  name_written_conditions(patch, written);
   return {.verb = "PATCH",
           .target = objects::encode_path(write.request.path),
           .content_type = std::string(objects::media_type(objects::PatchType::strategic)),
@@ -98,16 +113,17 @@ QueuedWrite queue_status(const LocalWrite& write, const json::value& object, boo
           .replaces_older = true};
 }
 
-// For a queued write: the parts of its status that this node owns, merged into the cached status.
+// For a queued write: the parts of its status that this node owns or has written, merged into the
+// cached status.
 json::value owned_part(const LocalWrite& write, const json::value& current,
-                       const json::value& queued) {
+                       const json::value& queued, const WrittenConditions& written) {
   const json::value before = status_of(current);
   if (!before.is_object() || !queued.is_object()) return queued;
   if (write.admission == Admission::pod_status) {
-    return owned_pod_status(before.get_object(), queued.get_object());
+    return owned_pod_status(before.get_object(), queued.get_object(), written);
   }
   if (write.admission == Admission::node_status) {
-    return owned_node_status(before.get_object(), queued.get_object());
+    return owned_node_status(before.get_object(), queued.get_object(), written);
   }
   return queued;
 }
@@ -138,7 +154,8 @@ LocalOutcome apply_status(const LocalWrite& write) {
   const std::string_view part = whole ? "spec" : "status";
   json::value result = *current;
   if (const json::value* found = wire::as_object(*wanted).if_contains(part)) {
-    result.as_object()[part] = write.queued ? owned_part(write, *current, *found) : *found;
+    const auto written = written_conditions(wire::as_object(*wanted));
+    result.as_object()[part] = write.queued ? owned_part(write, *current, *found, written) : *found;
   }
   LocalOutcome outcome{.accepted = true, .change = LocalOutcome::Change::put};
   outcome.name = write.request.name;
@@ -155,7 +172,9 @@ LocalOutcome apply_status(const LocalWrite& write) {
       !whole && without_heartbeats(status_of(result)) == without_heartbeats(status_of(*current));
   outcome.object = wire::serialize(result);
   outcome.answer = outcome.object;
-  if (!outcome.only_heartbeat) outcome.queued = queue_status(write, result, whole);
+  if (!outcome.only_heartbeat) {
+    outcome.queued = queue_status(write, result, whole, written_by(write, *current, result));
+  }
   return outcome;
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,6 +41,9 @@ struct LocalWrite {
   std::string_view content_type;
   std::string_view body;
   bool queued = false;  // `body` is a queued request's body: a whole status, not a client's patch
+  // The bodies of the statuses of this object that are queued. The result replaces them, so it
+  // names the conditions that they name.
+  std::span<const std::string> waiting = {};
   std::string_view grace_period_seconds = {};  // from the query of a DELETE
   std::string_view node_name;
   // The object as the cache has it, with kind and apiVersion; std::nullopt: it is not there.

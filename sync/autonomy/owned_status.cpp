@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <map>
 #include <span>
 
 #include "sync/autonomy/local_write.h"
@@ -53,6 +54,9 @@ constexpr std::array<std::string_view, 2> node_maps = {"capacity", "allocatable"
 constexpr std::array<std::string_view, 4> node_conditions = {"Ready", "MemoryPressure",
                                                              "DiskPressure", "PIDPressure"};
 
+// In a queued status.
+constexpr std::string_view written_field = "writtenConditions";
+
 bool contains(Names names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -73,16 +77,37 @@ void take_fields(json::object& result, const json::object& ours, Names names) {
 }
 
 // Keeps the conditions of other types, then appends those of our types, as the kubelet orders them.
-void take_conditions(json::object& result, const json::object& ours, Names types) {
+void take_conditions(json::object& result, const json::object& ours, Names types,
+                     const WrittenConditions& written = {}) {
+  const auto is_taken = [types, &written](const json::value& condition) {
+    const std::string_view type = type_of(condition);
+    return contains(types, type) || written.contains(type);
+  };
   json::array all;
   if (!result.contains("conditions") && !ours.contains("conditions")) return;
   for (const json::value& each : wire::dig_list(result, {"conditions"})) {
-    if (!contains(types, type_of(each))) all.push_back(each);
+    if (!is_taken(each)) all.push_back(each);
   }
   for (const json::value& each : wire::dig_list(ours, {"conditions"})) {
-    if (contains(types, type_of(each))) all.push_back(each);
+    if (is_taken(each)) all.push_back(each);
   }
   result["conditions"] = std::move(all);
+}
+
+bool is_kubelets(std::string_view resource, std::string_view type) {
+  if (resource == "nodes") return contains(node_conditions, type);
+  return contains(pod_conditions, type) || contains(shared_pod_conditions, type);
+}
+
+// The conditions that are not the kubelet's, by type.
+std::map<std::string_view, const json::value*> other_conditions(std::string_view resource,
+                                                                const json::object& status) {
+  std::map<std::string_view, const json::value*> found;
+  for (const json::value& each : wire::dig_list(status, {"conditions"})) {
+    const std::string_view type = type_of(each);
+    if (!type.empty() && !is_kubelets(resource, type)) found.emplace(type, &each);
+  }
+  return found;
 }
 
 bool has_ended(const json::object& pod_status) {
@@ -122,7 +147,38 @@ bool is_owned_status(std::string_view verb, std::string_view resource,
   return (resource == "pods" || resource == "nodes") && subresource == "status";
 }
 
-json::object owned_pod_status(const json::object& theirs, const json::object& ours) {
+WrittenConditions written_conditions(std::string_view resource, const json::object& before,
+                                     const json::object& after) {
+  WrittenConditions types;
+  if (resource != "pods" && resource != "nodes") return types;
+  const auto were = other_conditions(resource, before);
+  const auto are = other_conditions(resource, after);
+  for (const auto& [type, condition] : are) {
+    const auto was = were.find(type);
+    if (was == were.end() || *was->second != *condition) types.emplace(type);
+  }
+  for (const auto& [type, condition] : were) {
+    if (!are.contains(type)) types.emplace(type);
+  }
+  return types;
+}
+
+WrittenConditions written_conditions(const json::object& queued) {
+  WrittenConditions types;
+  for (const json::value& each : wire::dig_list(queued, {written_field})) {
+    if (each.is_string()) types.emplace(each.get_string());
+  }
+  return types;
+}
+
+void name_written_conditions(json::object& queued, const WrittenConditions& types) {
+  if (types.empty()) return;
+  json::array& names = queued[written_field].emplace_array();
+  for (const std::string& type : types) names.emplace_back(type);
+}
+
+json::object owned_pod_status(const json::object& theirs, const json::object& ours,
+                              const WrittenConditions& written) {
   json::object result = theirs;
   // A pod that has ended there never becomes unfinished again.
   const bool ended_there = has_ended(theirs) && !has_ended(ours);
@@ -136,7 +192,7 @@ json::object owned_pod_status(const json::object& theirs, const json::object& ou
   // qosClass never changes once it is set, and an API server may have set it itself.
   const json::value* qos = mine.if_contains("qosClass");
   if (qos != nullptr && !result.contains("qosClass")) result["qosClass"] = *qos;
-  take_conditions(result, mine, pod_conditions);
+  take_conditions(result, mine, pod_conditions, written);
   const json::array& conditions = wire::dig_list(mine, {"conditions"});
   const bool shares =
       ends_here && std::any_of(conditions.begin(), conditions.end(), [](const auto& each) {
@@ -146,10 +202,11 @@ json::object owned_pod_status(const json::object& theirs, const json::object& ou
   return result;
 }
 
-json::object owned_node_status(const json::object& theirs, const json::object& ours) {
+json::object owned_node_status(const json::object& theirs, const json::object& ours,
+                               const WrittenConditions& written) {
   json::object result = theirs;
   take_fields(result, ours, node_fields);
-  take_conditions(result, ours, node_conditions);
+  take_conditions(result, ours, node_conditions, written);
   for (const std::string_view name : node_maps) {
     if (wire::dig(ours, {name}) == nullptr) continue;
     json::object merged = wire::dig_object(result, {name});
@@ -174,9 +231,10 @@ Result<ReplayPatch> replay_patch(const StatusReplay& replay) {
   if (wire::dig(queued.get_object(), {part}) == nullptr) return ReplayPatch{};
   const json::object& ours = wire::dig_object(queued.get_object(), {part});
   const json::object& now = wire::dig_object(theirs.get_object(), {part});
+  const WrittenConditions written = written_conditions(queued.get_object());
   json::object wanted = ours;
-  if (replay.resource == "pods") wanted = owned_pod_status(now, ours);
-  if (replay.resource == "nodes") wanted = owned_node_status(now, ours);
+  if (replay.resource == "pods") wanted = owned_pod_status(now, ours, written);
+  if (replay.resource == "nodes") wanted = owned_node_status(now, ours, written);
   const json::object before{{part, now}};
   const json::object after{{part, std::move(wanted)}};
   TRY(json::object patch, objects::strategic_diff(kind_of(replay.resource), before, after));

@@ -6,9 +6,13 @@
 // of controllers (nominatedNodeName, resourceClaimStatuses, volumesAttached), and fields that this
 // code does not know. This follows kubelet 1.36: status_manager.go mergePodStatus(),
 // types/pod_status.go and nodeutil.PatchNodeStatus().
+//
+// A program on the node may write conditions of other types through the agent as well. A queued
+// status names the types that were written so ("writtenConditions"), and those are sent, too.
 
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -21,10 +25,23 @@ namespace holdfast::sync::autonomy {
 [[nodiscard]] bool is_owned_status(std::string_view verb, std::string_view resource,
                                    std::string_view subresource);
 
-// The status that the API server should have: `theirs`, with the parts that the node owns taken
-// from `ours`. Neither may contain null fields.
-[[nodiscard]] json::object owned_pod_status(const json::object& theirs, const json::object& ours);
-[[nodiscard]] json::object owned_node_status(const json::object& theirs, const json::object& ours);
+// Types of conditions that are not the kubelet's.
+using WrittenConditions = std::set<std::string, std::less<>>;
+
+// Those that differ between two statuses of a pod or node ("pods", "nodes"; others have none).
+[[nodiscard]] WrittenConditions written_conditions(std::string_view resource,
+                                                   const json::object& before,
+                                                   const json::object& after);
+// Those that a queued status names, and the reverse.
+[[nodiscard]] WrittenConditions written_conditions(const json::object& queued);
+void name_written_conditions(json::object& queued, const WrittenConditions& types);
+
+// The status that the API server should have: `theirs`, with the parts that the node owns and the
+// conditions `written` taken from `ours`. Neither may contain null fields.
+[[nodiscard]] json::object owned_pod_status(const json::object& theirs, const json::object& ours,
+                                            const WrittenConditions& written = {});
+[[nodiscard]] json::object owned_node_status(const json::object& theirs, const json::object& ours,
+                                             const WrittenConditions& written = {});
 
 struct StatusReplay {
   std::string_view resource;   // "pods", "nodes" or "csinodes"

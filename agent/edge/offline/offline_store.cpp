@@ -20,6 +20,11 @@ store::ObjectKey object_of(const sync::objects::RequestInfo& request, const std:
           .subresource = request.subresource};
 }
 
+bool is_status(const store::Write& write) {
+  return sync::autonomy::is_owned_status(write.verb, write.object.resource,
+                                         write.object.subresource);
+}
+
 // Runs `body` in a transaction and commits it.
 Status in_transaction(store::Database& database,
                       const std::function<Status(const store::Transaction&)>& body) {
@@ -69,6 +74,17 @@ Status OfflineStore::add(const sync::objects::RequestInfo& request, const std::s
     log_warn("outbox full, less important writes dropped", {{"writes", added->dropped.size()}});
   }
   return {};
+}
+
+Result<std::vector<std::string>> OfflineStore::queued_statuses(
+    const sync::objects::RequestInfo& request) {
+  std::vector<std::string> bodies;
+  if (request.subresource != "status") return bodies;
+  TRY(std::vector<store::Entry> waiting, outbox_.pending(object_of(request, request.name)));
+  for (store::Entry& entry : waiting) {
+    if (!entry.damaged && is_status(entry.write)) bodies.push_back(std::move(entry.write.body));
+  }
+  return bodies;
 }
 
 Result<OfflineStore::Batch> OfflineStore::next_batch(std::span<const FinishedAttempt> ended,
@@ -129,11 +145,8 @@ Status OfflineStore::drop_superseded(const sync::objects::RequestInfo& request) 
   TRY(const std::vector<store::Entry> waiting, outbox_.pending(object));
   std::vector<FinishedAttempt> ended;
   for (const store::Entry& entry : waiting) {
-    const store::ObjectKey& about = entry.write.object;
-    const bool pointless =
-        sync::autonomy::is_owned_status(entry.write.verb, about.resource, about.subresource) ||
-        entry.write.verb == "POST";
-    if (!pointless || about.subresource != request.subresource) continue;
+    const bool pointless = is_status(entry.write) || entry.write.verb == "POST";
+    if (!pointless || entry.write.object.subresource != request.subresource) continue;
     if (entry.sending) {
       superseded_.insert(entry.id);
       continue;

@@ -32,6 +32,10 @@ class OfflineStore {
   [[nodiscard]] Status add(const sync::objects::RequestInfo& request, const std::string& name,
                            const sync::autonomy::QueuedWrite& write);
 
+  // The bodies of the statuses of the object that are queued. Errors: the disk's.
+  [[nodiscard]] Result<std::vector<std::string>> queued_statuses(
+      const sync::objects::RequestInfo& request);
+
   // The end of an attempt to send an entry.
   struct FinishedAttempt {
     store::EntryId id{};

@@ -251,11 +251,14 @@ http::Response WriteHandler::accept(const RoutedRequest& request,
   if (registration && about.name == node_name_ && !current) {
     return unavailable(uplink_, "this node was never registered");
   }
+  const auto waiting = offline_store_.queued_statuses(about);
+  if (!waiting) return not_accepted(waiting.error());
   const std::string uid = sync::autonomy::local_uid(random_.uuid());
   sync::autonomy::LocalWrite write{.admission = admission,
                                    .request = about,
                                    .content_type = body->content_type,
                                    .body = body->bytes,
+                                   .waiting = *waiting,
                                    .grace_period_seconds = request.query.get("gracePeriodSeconds"),
                                    .node_name = node_name_,
                                    .version = *version,
