@@ -6,8 +6,10 @@
 
 namespace holdfast::sync::autonomy {
 
-PathTime::PathTime(Duration least)
-    : least_(least), most_(std::max(least, std::min(least * 10, heartbeat_limit_max))) {
+PathTime::PathTime(Duration least, Duration unmeasured)
+    : least_(least),
+      most_(std::max(least, std::min(least * 10, heartbeat_limit_max))),
+      unmeasured_(std::clamp(unmeasured, least_, most_)) {
   CHECK(least > Duration::zero());
 }
 
@@ -29,7 +31,7 @@ void PathTime::timed_out() {
 }
 
 Duration PathTime::limit() const {
-  Duration limit = least_;
+  Duration limit = smoothed_ ? least_ : unmeasured_;
   if (smoothed_) limit = std::max(limit, *smoothed_ + std::max(deviation_, *smoothed_) * 4);
   for (int i = 1; i < timeouts_ && limit < most_; ++i) limit *= 2;
   return std::min(limit, most_);

@@ -31,8 +31,9 @@ inline constexpr Duration slow_from = std::chrono::milliseconds(50);
 
 class PathTime {
  public:
-  // `least` is the limit on a quick path, and on one that was not measured yet. It is positive.
-  explicit PathTime(Duration least);
+  // `least` is the limit on a quick path. It is positive. Until the first answer the limit is
+  // `unmeasured`, if that is longer.
+  explicit PathTime(Duration least, Duration unmeasured = {});
 
   // An answer took so long, with the time for a new connection if it needed one.
   void answered(Duration took);
@@ -54,6 +55,7 @@ class PathTime {
  private:
   Duration least_;
   Duration most_;
+  Duration unmeasured_;
   std::optional<Duration> smoothed_;
   Duration deviation_{};
   int timeouts_ = 0;  // since the last answer

@@ -44,7 +44,7 @@ def _is_alive(site):
 def far_api_server(site):
     """The agent starts where a round trip takes 0.4 s, 0.6 s and 3 s: it connects, as a kubelet does."""
     report = site.report
-    for round_trip_ms, seconds in ((400, 15), (600, 15), (3000, 60)):
+    for round_trip_ms, seconds in ((400, 8), (600, 10), (3000, 40)):
         site.processes.kill("edge")
         site.link(f"pass {round_trip_ms}")
         site.node.start_agent()

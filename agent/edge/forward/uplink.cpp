@@ -40,6 +40,14 @@ Result<std::string> body_of(Result<http::Response> answer) {
   return fail(sync::wire::to_error(answer->status, answer->body));
 }
 
+// Whether a server is far or dead is not known before its first answer. If there is another one, it
+// is not waited for; if there is none, giving up soon gains nothing, and the next attempt would
+// have to open a connection again.
+sync::autonomy::PathTime path_to(std::size_t servers, Duration deadline) {
+  const bool alone = servers == 1;
+  return sync::autonomy::PathTime(deadline, alone ? sync::autonomy::heartbeat_limit_max : deadline);
+}
+
 }  // namespace
 
 Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
@@ -52,7 +60,7 @@ Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, A
       bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
       changed_(executor),
       servers_changed_(std::move(executor)),
-      paths_(servers_.size(), sync::autonomy::PathTime(settings.link.probe_deadline)),
+      paths_(servers_.size(), path_to(servers_.size(), settings.link.probe_deadline)),
       outage_(sync::autonomy::OutageConfig{}, clock.mono()) {}
 
 std::string Uplink::server_name(std::size_t server) const {
@@ -349,8 +357,11 @@ void Uplink::update_outage(std::optional<sync::autonomy::LinkFault> fault,
 
 void Uplink::announce() {
   log_debug("link", {{"state", to_string(link_.state())}, {"reason", link_.reason()}});
-  // Connections from before a fault may hang for ever.
-  if (link_.state() != sync::autonomy::LinkState::connected) client_.forget_connections();
+  // Connections from before a fault may hang for ever. The one whose probe was answered does not.
+  const sync::autonomy::LinkState state = link_.state();
+  const bool is_fault =
+      state == sync::autonomy::LinkState::suspect || state == sync::autonomy::LinkState::offline;
+  if (is_fault) client_.forget_connections();
   changed_.notify_all();
 }
 

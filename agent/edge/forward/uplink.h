@@ -104,7 +104,7 @@ class Uplink {
   // which sends the write.
   void accepted_locally() { link_.accepted_locally(); }
   // Reports that a probe begins.
-  void probing() { link_.probing(clock_.mono()); }
+  void probing();
   // Requests a probe of the link now, for example after the machine slept.
   void probe_now();
   // Hastens the next probe whenever this machine's network has become better. Runs until cancelled.

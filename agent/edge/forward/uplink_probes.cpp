@@ -27,6 +27,12 @@ asio::awaitable<void> Uplink::probe_servers(std::string target) {
   }
 }
 
+void Uplink::probing() {
+  // A connection that was opened earlier in the outage may hang for ever.
+  if (link_.state() == sync::autonomy::LinkState::offline) client_.forget_connections();
+  link_.probing(clock_.mono());
+}
+
 void Uplink::probe_now() {
   link_.probe_now(clock_.mono());
   changed_.notify_all();

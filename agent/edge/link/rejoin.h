@@ -57,7 +57,9 @@ class Rejoin {
   struct Settings {
     std::string node_name;
     Duration lease_renew_interval;
-    Duration jitter;  // a rejoin starts after a random delay of up to this
+    // A rejoin starts after a random delay of up to this, and the first one after no longer than
+    // the cloud has been out of reach since the start.
+    Duration jitter;
   };
   Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
          OfflineStore& offline_store, NodeLease& lease, Registration& registration,
@@ -136,6 +138,8 @@ class Rejoin {
   Replay replay_;
   std::shared_ptr<loop::Tasks> meanwhile_;  // runs during the current rejoin
   MonoTime began_{};                        // the current rejoin
+  const MonoTime started_at_;               // the agent
+  bool was_connected_ = false;              // since then
   // The server did not take writes in the current rejoin.
   bool writes_postponed_ = false;
   std::optional<MonoTime> node_due_;            // when to check the Node again

@@ -46,6 +46,23 @@ TEST(PathTime, TheLimitIsWhatThePathNeeds) {
   }
 }
 
+TEST(PathTime, UntilTheFirstAnswerTheLimitIsTheGivenOne) {
+  const struct {
+    Duration unmeasured;
+    Duration limit;
+  } rows[] = {{0s, 1s}, {500ms, 1s}, {4s, 4s}, {1h, 10s}};
+  for (const auto& row : rows) {
+    PathTime path(1s, row.unmeasured);
+    EXPECT_EQ(path.limit(), row.limit);
+    path.timed_out();
+    EXPECT_EQ(path.limit(), row.limit);
+    path.timed_out();
+    EXPECT_EQ(path.limit(), std::min(row.limit * 2, Duration(10s)));
+    path.answered(5ms);
+    EXPECT_EQ(path.limit(), 1s);
+  }
+}
+
 TEST(PathTime, ItFollowsThePath) {
   PathTime path(1s);
   for (int i = 0; i < 50; ++i) path.answered(10ms);
