@@ -90,9 +90,12 @@ WrittenConditions written_by(const LocalWrite& write, const json::value& before,
   WrittenConditions types =
       written_conditions(write.request.resource, wire::as_object(status_of(before)),
                          wire::as_object(status_of(after)));
+  const std::string uid = cloud_uid(after);
   for (const std::string& body : write.waiting) {
-    const auto queued = wire::parse_json(body);
-    if (queued) types.merge(written_conditions(wire::as_object(*queued)));
+    const auto parsed = wire::parse_json(body);
+    if (!parsed) continue;
+    const json::object& queued = wire::as_object(*parsed);
+    if (wire::uid_of(queued) == uid) types.merge(written_conditions(queued));
   }
   return types;
 }

@@ -191,11 +191,14 @@ TEST(WrittenConditions, OnlyAHeartbeatIsNotQueued) {
   EXPECT_FALSE(outcome.queued);
 }
 
-TEST(WrittenConditions, BrokenNamesInTheQueueHarmNothing) {
+TEST(WrittenConditions, BrokenAndForeignNamesInTheQueueHarmNothing) {
   const Row& row = rows[0];
-  for (const std::string broken :
-       {"", "{", "[]", R"({"writtenConditions":"LinkDown"})",
-        R"({"writtenConditions":[1,{},null]})", R"({"writtenConditions":{"LinkDown":true}})"}) {
+  const std::string uid = R"({"metadata":{"uid":"u1"},"writtenConditions":)";
+  const std::string type = R"("KernelDeadlock")";
+  const std::string other_uid = R"({"metadata":{"uid":"u0"},"writtenConditions":[)" + type + "]}";
+  for (const std::string& broken :
+       {std::string(), std::string("{"), std::string("[]"), uid, uid + type + "}",
+        uid + "[1,{},null,[" + type + "]]}", uid + "{" + type + ":true}}", other_uid}) {
     SCOPED_TRACE(broken);
     Writer writer(row);
     writer.waiting_ = {broken};
