@@ -33,7 +33,8 @@ void PathTime::timed_out() {
 Duration PathTime::limit() const {
   Duration limit = smoothed_ ? least_ : unmeasured_;
   if (smoothed_) limit = std::max(limit, *smoothed_ + std::max(deviation_, *smoothed_) * 4);
-  for (int i = 1; i < timeouts_ && limit < most_; ++i) limit *= 2;
+  // Of a path that was measured, two timeouts are to show a fault soon.
+  for (int i = smoothed_ ? 1 : 0; i < timeouts_ && limit < most_; ++i) limit *= 2;
   return std::min(limit, most_);
 }
 

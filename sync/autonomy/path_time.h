@@ -3,7 +3,8 @@
 // Measured as TCP measures its retransmission timeout (RFC 6298, section 2): a smoothed answer time
 // and its smoothed deviation. From the second timeout in a row on, each one doubles the limit until
 // an answer is measured again, so that a path is found whose answers take longer than the first
-// limit. The first one does not, so that two of them show a fault of a quick path soon. Pure.
+// limit. The first one does so only before the first answer, so that two of them show a fault of a
+// quick path soon. Pure.
 
 #pragma once
 
@@ -31,8 +32,8 @@ inline constexpr Duration slow_from = std::chrono::milliseconds(50);
 
 class PathTime {
  public:
-  // `least` is the limit on a quick path. It is positive. Until the first answer the limit is
-  // `unmeasured`, if that is longer.
+  // `least` is the limit on a quick path. It is positive. Until the first answer the limit begins
+  // with `unmeasured`, if that is longer.
   explicit PathTime(Duration least, Duration unmeasured = {});
 
   // An answer took so long, with the time for a new connection if it needed one.

@@ -69,7 +69,7 @@ asio::awaitable<std::optional<sync::watch::Failure>> ScopeReflectors::get_object
   if (scope->key().encoding == sync::wire::to_string(sync::wire::Encoding::protobuf)) {
     request.accept = object_types;
   }
-  co_await wait_for_turn(*scope);
+  // A rejoin does not put this off as it does lists: one object is about as much as a watch brings.
   const auto response = co_await send(std::move(request), false);
   if (!response) co_return sync::watch::failure_of(response.error());
   if (response->status == 404) {

@@ -40,12 +40,15 @@ Result<std::string> body_of(Result<http::Response> answer) {
   return fail(sync::wire::to_error(answer->status, answer->body));
 }
 
-// Whether a server is far or dead is not known before its first answer. If there is another one, it
-// is not waited for; if there is none, giving up soon gains nothing, and the next attempt would
+// How long the first answer of each of several servers is waited for: enough for three round trips
+// to a satellite. The only server has all the time that there is, because the next attempt would
 // have to open a connection again.
+constexpr Duration first_answer = std::chrono::seconds(3);
+
+// Before its first answer, a far server cannot be told from a dead one.
 sync::autonomy::PathTime path_to(std::size_t servers, Duration deadline) {
-  const bool alone = servers == 1;
-  return sync::autonomy::PathTime(deadline, alone ? sync::autonomy::heartbeat_limit_max : deadline);
+  return sync::autonomy::PathTime(
+      deadline, servers == 1 ? sync::autonomy::heartbeat_limit_max : first_answer);
 }
 
 }  // namespace

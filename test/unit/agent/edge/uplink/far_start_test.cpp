@@ -17,6 +17,13 @@ const std::string pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1";
 const std::string node = "/api/v1/nodes?fieldSelector=metadata.name%3Dedge1";
 const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/edge1";
 
+std::shared_ptr<const tls::Context> server_tls() {
+  const test::Authority authority("cluster");
+  return tls::Context::for_server(
+             {.identity = authority.sign({.common_name = "s", .names = {"IP:127.0.0.1"}})})
+      .value();
+}
+
 class FarStart : public ::testing::Test {
  protected:
   FarStart() : fixture_({.tls = server_tls(), .cluster = "insecure-skip-tls-verify: true"}) {
@@ -26,13 +33,6 @@ class FarStart : public ::testing::Test {
     fixture_.time.run(30s);
     fixture_.stop();
     mark_ = fixture_.cloud.asked.size();
-  }
-
-  static std::shared_ptr<const tls::Context> server_tls() {
-    const test::Authority authority("cluster");
-    return tls::Context::for_server(
-               {.identity = authority.sign({.common_name = "s", .names = {"IP:127.0.0.1"}})})
-        .value();
   }
 
   void set_round_trip(Duration round_trip) {
@@ -87,6 +87,30 @@ TEST_P(FarStartAt, EachRequestIsSentOnce) {
 INSTANTIATE_TEST_SUITE_P(RoundTrip, FarStartAt,
                          ::testing::Values(Duration(0), 400ms, 600ms, 1300ms, 3s),
                          [](const auto& row) { return std::to_string(row.param / 1ms) + "ms"; });
+
+// One of several servers is not waited for as long, because it may be dead.
+TEST(FarStartOfSeveral, TheAgentConnectsOnASatellitesPathAtOnceAndElsewhereSoon) {
+  const struct {
+    Duration round_trip;
+    Duration connects_within;
+    bool is_first_dead = false;
+  } rows[] = {{Duration(0), 100ms},    {400ms, 5s},       {600ms, 7s}, {3s, 50s},
+              {Duration(0), 4s, true}, {600ms, 12s, true}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(format_duration(row.round_trip));
+    SCOPED_TRACE(row.is_first_dead);
+    UplinkFixture fixture(
+        {.servers = 2, .tls = server_tls(), .cluster = "insecure-skip-tls-verify: true"});
+    fixture.stop();
+    for (const auto& server : fixture.servers) {
+      fixture.time.network().set_link({"127.0.0.1", server->port()},
+                                      {.latency = row.round_trip / 2});
+    }
+    if (row.is_first_dead) fixture.servers[0]->cut("black_hole");
+    fixture.start();
+    EXPECT_TRUE(fixture.until(LinkState::connected, row.connects_within)) << fixture.reason();
+  }
+}
 
 // A connection that was opened while the link came back for a moment hangs afterwards.
 TEST_F(FarStart, AConnectionFromWithinAnOutageIsNotUsedAgain) {
