@@ -88,13 +88,14 @@ void Link::probe_now(MonoTime now) {
   probe_due_ = std::min(probe_due_, std::max(now, soonest));
 }
 
-void Link::network_changed(MonoTime now) {
-  if (state_ != LinkState::offline) return;
-  if (changed_at_ && now < *changed_at_ + config_.change_pause) return;
+bool Link::network_changed(MonoTime now) {
+  if (state_ != LinkState::offline) return false;
+  if (changed_at_ && now < *changed_at_ + config_.change_pause) return false;
   changed_at_ = now;
   backoff_ = config_.probe_backoff_min;
   // What a probe that is under way meets may be from before the change.
   schedule_retry(now);
+  return true;
 }
 
 void Link::rejoined(MonoTime now) {

@@ -70,9 +70,9 @@ class Link {
   void probe_now(MonoTime now);
 
   // Call this when the machine's own network has become better: while offline the backoff starts
-  // over, so that a probe is due within a second or so. Has no effect more often than every
-  // `change_pause`, because pods that start change the network, too.
-  void network_changed(MonoTime now);
+  // over, so that a probe is due within a second or so, and returns true. Has no effect more often
+  // than every `change_pause`, because pods that start change the network, too.
+  bool network_changed(MonoTime now);
 
   // Call this when a write was accepted that the API server does not have yet.
   void accepted_locally() { has_unsent_writes_ = true; }

@@ -109,6 +109,8 @@ class Uplink {
   void probe_now();
   // Hastens the next probe whenever this machine's network has become better. Runs until cancelled.
   asio::awaitable<void> follow_network();
+  // How often that has happened. changed() tells of it.
+  [[nodiscard]] std::uint64_t network_changes() const { return network_changes_; }
   // A rejoin is about to end: until it has, writes that would be accepted here wait, because each
   // would keep it from its end.
   void set_closing(bool closing) { is_closing_ = closing; }
@@ -206,6 +208,7 @@ class Uplink {
   loop::Event servers_changed_;
   UplinkObserver* observer_ = nullptr;
   bool is_closing_ = false;
+  std::uint64_t network_changes_ = 0;
   std::vector<sync::autonomy::PathTime> paths_;  // of each server
   std::optional<sync::autonomy::LinkFault> fault_;
   Faults faults_{};

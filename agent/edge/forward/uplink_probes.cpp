@@ -51,7 +51,7 @@ asio::awaitable<void> Uplink::follow_network() {
                {{"error", changed.error()}});
       co_return;
     }
-    link_.network_changed(clock_.mono());
+    if (link_.network_changed(clock_.mono())) ++network_changes_;
     changed_.notify_all();
   }
 }

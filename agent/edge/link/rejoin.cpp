@@ -12,11 +12,6 @@
 #include "sync/wire/protobuf/status.h"
 
 namespace holdfast::agent {
-namespace {
-
-constexpr RejoinLimits rejoin_limits;
-
-}  // namespace
 
 Rejoin::Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
                OfflineStore& offline_store, NodeLease& lease, Registration& registration,
@@ -36,81 +31,12 @@ Rejoin::Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflector
   reflectors_.on_health([this](const LocalScope& scope) { record_health(scope); });
 }
 
-asio::awaitable<void> Rejoin::maintain_link() {
-  for (;;) {
-    if (uplink_.link().state() == sync::autonomy::LinkState::rejoining) {
-      co_await rejoin();
-      continue;
-    }
-    const MonoTime due = uplink_.link().probe_due();
-    if (clock_.mono() < due) {
-      (void)co_await uplink_.changed().wait_until(due);
-      continue;
-    }
-    uplink_.probing();
-    co_await renew_lease();
-  }
-}
-
 Rejoin::CachedNode Rejoin::cached_node() const {
   const store::ScopeKey nodes{
       .owner = std::string(node_owner), .version = "v1", .resource = "nodes"};
   const sync::watch::ObjectKey key{"", settings_.node_name};
   const ScopePtr scope = scopes_.covering(nodes, key, true);
   return {scope, scope ? scope->cache().find(key) : nullptr};
-}
-
-asio::awaitable<void> Rejoin::renew_lease() {
-  // Before a rejoin has listed it again, the cached Node may be one that the cloud has replaced.
-  if (uplink_.link().state() == sync::autonomy::LinkState::connected) {
-    const CachedNode node = cached_node();
-    if (node.object != nullptr) lease_.set_node_uid(node.object->uid);
-  }
-  const Status renewed = co_await lease_.renew(uplink_);
-  note_lease(renewed);
-  look_for_setback();
-}
-
-void Rejoin::note_lease(const Status& renewed) {
-  if (!renewed) log_debug("lease not renewed", {{"error", renewed.error()}});
-  // An outage is told of elsewhere. A node that starts for the first time has no Node yet.
-  if (uplink_.link().state() != sync::autonomy::LinkState::connected) return;
-  if (!renewed && renewed.error().code == Errc::not_found) return;
-  const MonoTime now = clock_.mono();
-  if (renewed) lease_renewed_at_ = now;
-  const bool late = !renewed && renewed.error().code == Errc::timeout;
-  if (late && now - lease_renewed_at_ < rejoin_limits.lease_late) return;
-  std::string problem = renewed ? std::string() : renewed.error().what;
-  if (problem == lease_problem_) return;
-  if (renewed) {
-    log_info("the node's lease is renewed again");
-  } else {
-    log_warn("the API server does not renew the node's lease: without it the node becomes NotReady",
-             {{"error", renewed.error()}});
-  }
-  lease_problem_ = std::move(problem);
-}
-
-void Rejoin::look_for_setback() {
-  const auto setback = lease_.take_setback();
-  if (setback) note_setback(*setback);
-}
-
-void Rejoin::note_setback(const NodeLease::Setback& setback) {
-  log_warn(
-      "the API server's versions went back: its data was replaced by older data; all lists are "
-      "read again",
-      {{"from", setback.from}, {"to", setback.to}});
-  offline_store_.record("cloud", "nodes/" + settings_.node_name,
-                        "the API server's versions went back from " + std::to_string(setback.from) +
-                            " to " + std::to_string(setback.to) +
-                            ": its data was replaced by older data; all lists are read again");
-  reflectors_.list_all_again();
-}
-
-asio::awaitable<void> Rejoin::probe_servers() {
-  std::string target = lease_.target();
-  co_await uplink_.probe_servers(std::move(target));
 }
 
 // Renews the lease during a rejoin, so that the node does not become Unknown because of a long one.
@@ -151,9 +77,11 @@ asio::awaitable<void> Rejoin::rejoin() {
 
 asio::awaitable<void> Rejoin::join() {
   co_await replay_.join();
-  if (!meanwhile_) co_return;
-  meanwhile_->cancel();
-  co_await meanwhile_->join();
+  for (const auto& tasks : {probe_, meanwhile_}) {
+    if (!tasks) continue;
+    tasks->cancel();
+    co_await tasks->join();
+  }
 }
 
 asio::awaitable<Status> Rejoin::run_stages() {

@@ -52,6 +52,8 @@ struct RejoinLimits {
   Duration records_interval = std::chrono::minutes(1);
 };
 
+inline constexpr RejoinLimits rejoin_limits;
+
 class Rejoin {
  public:
   struct Settings {
@@ -78,6 +80,9 @@ class Rejoin {
   asio::awaitable<void> join();
 
  private:
+  // Renews the lease. While the link is offline, a change of the machine's network ends this: what
+  // is under way may have been sent from an address that is gone.
+  asio::awaitable<void> probe();
   asio::awaitable<void> renew_lease();
   // Tells once that the API server refuses to renew the lease, and of the end of that.
   void note_lease(const Status& renewed);
@@ -136,6 +141,8 @@ class Rejoin {
   const Clock& clock_;
   Random& random_;
   Replay replay_;
+  std::shared_ptr<loop::Tasks> probe_;      // the last one
+  bool has_probed_ = false;                 // it has ended
   std::shared_ptr<loop::Tasks> meanwhile_;  // runs during the current rejoin
   MonoTime began_{};                        // the current rejoin
   const MonoTime started_at_;               // the agent

@@ -158,23 +158,23 @@ TEST(Link, AChangeOfTheNetworkHastensTheNextProbe) {
   };
   for (int probe = 0; probe < 5; ++probe) probe_in_vain();
   EXPECT_GE(bench.link.probe_due(), bench.now + 4s) << "half of the longest backoff";
-  bench.link.network_changed(bench.now);
+  EXPECT_TRUE(bench.link.network_changed(bench.now));
   const MonoTime due = bench.link.probe_due();
   EXPECT_GE(due, bench.now + 1s) << "half of the shortest backoff";
   EXPECT_LE(due, bench.now + 2s);
-  bench.link.network_changed(bench.now + 100ms);
+  EXPECT_FALSE(bench.link.network_changed(bench.now + 100ms));
   EXPECT_EQ(bench.link.probe_due(), due) << "more of the same";
   probe_in_vain();
   EXPECT_GE(bench.link.probe_due(), bench.now + 2s) << "the backoff grows again";
   bench.now += 10s;
-  bench.link.network_changed(bench.now);
+  EXPECT_TRUE(bench.link.network_changed(bench.now));
   EXPECT_LE(bench.link.probe_due(), bench.now + 2s);
 
   // A probe that was under way does not count any more.
   bench.now = bench.link.probe_due() + 20s;
   bench.link.probing(bench.now);
   const MonoTime probed = bench.now;
-  bench.link.network_changed(bench.now);
+  EXPECT_TRUE(bench.link.network_changed(bench.now));
   const MonoTime next = bench.link.probe_due();
   EXPECT_FALSE(bench.link.record(bench.now + 500ms, probed, Evidence::failed, "before"));
   EXPECT_EQ(bench.link.probe_due(), next);
@@ -183,12 +183,12 @@ TEST(Link, AChangeOfTheNetworkHastensTheNextProbe) {
   bench.now += 20s;
   bench.link.probing(bench.now);
   EXPECT_FALSE(bench.link.record(bench.now, bench.now, Evidence::overloaded, "503", 15s));
-  bench.link.network_changed(bench.now);
+  EXPECT_TRUE(bench.link.network_changed(bench.now));
   EXPECT_EQ(bench.link.probe_due(), bench.now + 15s);
   bench.now += 20s;
   bench.connect();
   const MonoTime regular = bench.link.probe_due();
-  bench.link.network_changed(bench.now);
+  EXPECT_FALSE(bench.link.network_changed(bench.now));
   EXPECT_EQ(bench.link.probe_due(), regular);
   EXPECT_EQ(bench.link.state(), LinkState::connected);
 }

@@ -112,6 +112,18 @@ TEST(FarStartOfSeveral, TheAgentConnectsOnASatellitesPathAtOnceAndElsewhereSoon)
   }
 }
 
+// A boot: the attempt began before the machine had its address.
+TEST_F(FarStart, AChangeOfTheNetworkEndsAnAttemptFromBefore) {
+  fixture_.servers[0]->instead = {.status = 0};  // for ever
+  fixture_.start();
+  fixture_.time.run(2s);
+  fixture_.servers[0]->instead.reset();
+  fixture_.time.run(1s);
+  EXPECT_EQ(fixture_.state(), LinkState::offline) << "it hangs";
+  fixture_.time.network().announce_change();
+  EXPECT_TRUE(fixture_.until(LinkState::connected, 4s)) << fixture_.reason();
+}
+
 // A connection that was opened while the link came back for a moment hangs afterwards.
 TEST_F(FarStart, AConnectionFromWithinAnOutageIsNotUsedAgain) {
   set_round_trip(400ms);
