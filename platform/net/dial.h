@@ -21,7 +21,7 @@ inline constexpr Duration attempt_delay = std::chrono::milliseconds(250);
 
 // Tries the addresses of the server `to`, of which there is at least one, in that order. The next
 // one is tried when all before it have failed or when `attempt_delay` has passed; the first that is
-// connected wins, and all others are given up. Errors: that of the last one.
+// connected wins, and all others are given up. Errors: that of the last address.
 asio::awaitable<Result<std::unique_ptr<Dialed>>> dial_first(Network& network, HostPort to,
                                                             Addresses addresses, MonoTime deadline);
 

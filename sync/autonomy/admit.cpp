@@ -58,6 +58,8 @@ std::string_view to_string(Admission admission) {
   UNREACHABLE();
 }
 
+bool is_shown_locally(std::string_view resource) { return resource != "events"; }
+
 bool is_own_lease(const objects::RequestInfo& request, std::string_view node_name) {
   const bool leases = request.is_resource && request.group == "coordination.k8s.io" &&
                       request.resource == "leases" && request.subresource.empty();

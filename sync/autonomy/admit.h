@@ -35,6 +35,10 @@ enum class Admission : std::uint8_t {
 // annotation, the grace period).
 [[nodiscard]] Admission admit(const objects::RequestInfo& request, std::string_view node_name);
 
+// Whether a write that is accepted here is shown before the API server has it. An Event is only
+// queued, so a rejoin need not wait until it is sent.
+[[nodiscard]] bool is_shown_locally(std::string_view resource);
+
 // The namespace of the node leases.
 inline constexpr std::string_view lease_namespace = "kube-node-lease";
 

@@ -23,6 +23,7 @@ std::string_view to_string(LinkState state) {
 Link::Link(const LinkConfig& config, Random& random, MonoTime now)
     : config_(config),
       random_(random),
+      started_(now),
       since_(now),
       probe_due_(now),
       backoff_(config.probe_backoff_min) {
@@ -98,6 +99,10 @@ bool Link::network_changed(MonoTime now) {
   return true;
 }
 
+Duration Link::rejoin_delay_max(MonoTime now, Duration most) const {
+  return was_connected_ ? most : std::min(most, now - started_);
+}
+
 void Link::rejoined(MonoTime now) {
   CHECK(state_ == LinkState::rejoining);
   has_unsent_writes_ = false;
@@ -134,6 +139,7 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
   overloaded_since_.reset();
   switch (state) {
     case LinkState::connected:
+      was_connected_ = true;
       failures_ = 0;
       backoff_ = config_.probe_backoff_min;
       probe_due_ = now + config_.probe_interval;

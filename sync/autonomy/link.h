@@ -74,6 +74,11 @@ class Link {
   // than every `change_pause`, because pods that start change the network, too.
   bool network_changed(MonoTime now);
 
+  // Up to how long a rejoin is delayed by chance, because all nodes of a site return at the same
+  // time: `most`, but before the first one no longer than the API server was out of reach since the
+  // start, so that an agent that is restarted is connected soon.
+  [[nodiscard]] Duration rejoin_delay_max(MonoTime now, Duration most) const;
+
   // Call this when a write was accepted that the API server does not have yet.
   void accepted_locally() { has_unsent_writes_ = true; }
 
@@ -106,6 +111,8 @@ class Link {
 
   LinkConfig config_;
   Random& random_;
+  const MonoTime started_;
+  bool was_connected_ = false;  // since then
   LinkState state_ = LinkState::offline;
   MonoTime since_;
   MonoTime probe_due_;

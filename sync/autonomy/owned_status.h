@@ -32,7 +32,7 @@ using WrittenConditions = std::set<std::string, std::less<>>;
 [[nodiscard]] WrittenConditions written_conditions(std::string_view resource,
                                                    const json::object& before,
                                                    const json::object& after);
-// Those that a queued status names, and the reverse.
+// Those that a queued status names; and lets it name them.
 [[nodiscard]] WrittenConditions written_conditions(const json::object& queued);
 void name_written_conditions(json::object& queued, const WrittenConditions& types);
 

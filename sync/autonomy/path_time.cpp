@@ -6,6 +6,10 @@
 
 namespace holdfast::sync::autonomy {
 
+Duration first_answer_limit(std::size_t servers) {
+  return servers == 1 ? heartbeat_limit_max : std::chrono::seconds(3);
+}
+
 PathTime::PathTime(Duration least, Duration unmeasured)
     : least_(least),
       most_(std::max(least, std::min(least * 10, heartbeat_limit_max))),

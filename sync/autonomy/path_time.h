@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -29,6 +30,12 @@ inline constexpr Duration slow_from = std::chrono::milliseconds(50);
 [[nodiscard]] constexpr bool is_busy(std::uint64_t received_meanwhile) {
   return received_meanwhile >= 8UL << 10;
 }
+
+// How long the first answer of a server may take: it cannot be told yet whether the server is far
+// or dead. One of several is given up after the time of three round trips to a satellite. The only
+// one has all the time that there is, because the next attempt would have to open a connection
+// again.
+[[nodiscard]] Duration first_answer_limit(std::size_t servers);
 
 class PathTime {
  public:

@@ -40,17 +40,6 @@ Result<std::string> body_of(Result<http::Response> answer) {
   return fail(sync::wire::to_error(answer->status, answer->body));
 }
 
-// How long the first answer of each of several servers is waited for: enough for three round trips
-// to a satellite. The only server has all the time that there is, because the next attempt would
-// have to open a connection again.
-constexpr Duration first_answer = std::chrono::seconds(3);
-
-// Before its first answer, a far server cannot be told from a dead one.
-sync::autonomy::PathTime path_to(std::size_t servers, Duration deadline) {
-  return sync::autonomy::PathTime(
-      deadline, servers == 1 ? sync::autonomy::heartbeat_limit_max : first_answer);
-}
-
 }  // namespace
 
 Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, ApiClient& client,
@@ -63,7 +52,9 @@ Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, A
       bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
       changed_(executor),
       servers_changed_(std::move(executor)),
-      paths_(servers_.size(), path_to(servers_.size(), settings.link.probe_deadline)),
+      paths_(servers_.size(),
+             sync::autonomy::PathTime(settings.link.probe_deadline,
+                                      sync::autonomy::first_answer_limit(servers_.size()))),
       outage_(sync::autonomy::OutageConfig{}, clock.mono()) {}
 
 std::string Uplink::server_name(std::size_t server) const {

@@ -26,7 +26,6 @@ Rejoin::Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflector
       clock_(clock),
       random_(random),
       replay_(settings_.node_name, uplink, offline_store, clock),
-      started_at_(clock.mono()),
       lease_renewed_at_(clock.mono()) {
   reflectors_.on_health([this](const LocalScope& scope) { record_health(scope); });
 }
@@ -66,7 +65,6 @@ asio::awaitable<void> Rejoin::rejoin() {
   uplink_.set_closing(false);
   if (done) {
     uplink_.rejoined();
-    was_connected_ = true;
     replay_.drain_soon();
     offline_store_.record("link", "nodes/" + settings_.node_name, "connected");
   } else {
@@ -86,16 +84,14 @@ asio::awaitable<void> Rejoin::join() {
 
 asio::awaitable<Status> Rejoin::run_stages() {
   shown_ = lease_.shown();
-  // Full jitter, because all nodes of a site return at the same time. An agent that is started
-  // waits no longer than it had to wait for the cloud. A node that starts for the first time does
-  // not wait at all: it has nothing to list, and its kubelet waits to register.
+  // A node that starts for the first time does not wait: it has nothing to list, and its kubelet
+  // waits to register.
   const auto& all = scopes_.all();
   const bool has_cache = std::any_of(
       all.begin(), all.end(), [](const auto& each) { return each.second->cache().complete(); });
   if (has_cache) {
     const MonoTime now = clock_.mono();
-    const Duration most =
-        was_connected_ ? settings_.jitter : std::min(settings_.jitter, now - started_at_);
+    const Duration most = uplink_.link().rejoin_delay_max(now, settings_.jitter);
     co_await loop::sleep_until(now + random_.jitter(most));
   }
   writes_postponed_ = false;

@@ -59,9 +59,7 @@ class Rejoin {
   struct Settings {
     std::string node_name;
     Duration lease_renew_interval;
-    // A rejoin starts after a random delay of up to this, and the first one after no longer than
-    // the cloud has been out of reach since the start.
-    Duration jitter;
+    Duration jitter;  // see Link::rejoin_delay_max()
   };
   Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
          OfflineStore& offline_store, NodeLease& lease, Registration& registration,
@@ -145,8 +143,6 @@ class Rejoin {
   bool has_probed_ = false;                 // it has ended
   std::shared_ptr<loop::Tasks> meanwhile_;  // runs during the current rejoin
   MonoTime began_{};                        // the current rejoin
-  const MonoTime started_at_;               // the agent
-  bool was_connected_ = false;              // since then
   // The server did not take writes in the current rejoin.
   bool writes_postponed_ = false;
   std::optional<MonoTime> node_due_;            // when to check the Node again

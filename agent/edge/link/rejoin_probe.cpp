@@ -24,13 +24,13 @@ asio::awaitable<void> Rejoin::maintain_link() {
 asio::awaitable<void> Rejoin::probe() {
   uplink_.probing();
   const std::uint64_t changes = uplink_.network_changes();
-  const auto probe = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
-  probe_ = probe;
+  const auto attempt = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
+  probe_ = attempt;
   has_probed_ = false;
-  probe->spawn("probe", renew_lease());
+  attempt->spawn("probe", renew_lease());
   while (!has_probed_ && uplink_.network_changes() == changes) co_await uplink_.changed().wait();
-  probe->cancel();
-  co_await probe->join();
+  attempt->cancel();
+  co_await attempt->join();
 }
 
 asio::awaitable<void> Rejoin::renew_lease() {

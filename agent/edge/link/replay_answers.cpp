@@ -1,6 +1,7 @@
 // The part of Replay that keeps what the API server has answered to queued writes.
 
 #include "agent/edge/link/replay.h"
+#include "sync/autonomy/admit.h"
 
 namespace holdfast::agent {
 
@@ -32,8 +33,7 @@ sync::autonomy::LastAnswer Replay::last_answer(const sync::autonomy::WrittenObje
 void Replay::keep_answer(const store::Write& write, std::string_view verb,
                          const http::Response& answer) {
   forget_answer(write);
-  // No scope shows events.
-  if (!keeps_answers_ || write.object.resource == "events") return;
+  if (!keeps_answers_ || !sync::autonomy::is_shown_locally(write.object.resource)) return;
   auto state = sync::autonomy::answered_state(
       {.verb = verb, .name = write.object.name, .http_status = answer.status, .body = answer.body});
   if (!state || answered_bytes_ + state->object.size() > ReplayLimits{}.answers) return;

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "platform/log.h"
+#include "sync/autonomy/admit.h"
 #include "sync/autonomy/owned_status.h"
 
 namespace holdfast::agent {
@@ -66,7 +67,7 @@ Status OfflineStore::add(const sync::objects::RequestInfo& request, const std::s
   auto added = outbox_.add(transaction, row, coalesce);
   if (!added) return fail(added.error());
   if (auto committed = transaction.commit(); !committed) return committed;
-  if (request.resource != "events") ++accepted_;
+  if (sync::autonomy::is_shown_locally(request.resource)) ++accepted_;
   accepted_at_[added->id] = clock_.mono();
   if (added->superseded) accepted_at_.erase(*added->superseded);
   for (const store::EntryId dropped : added->dropped) accepted_at_.erase(dropped);
@@ -79,7 +80,9 @@ Status OfflineStore::add(const sync::objects::RequestInfo& request, const std::s
 Result<std::vector<std::string>> OfflineStore::queued_statuses(
     const sync::objects::RequestInfo& request) {
   std::vector<std::string> bodies;
-  if (request.subresource != "status") return bodies;
+  const bool has_status =
+      sync::autonomy::is_owned_status("PATCH", request.resource, request.subresource);
+  if (!has_status) return bodies;
   TRY(std::vector<store::Entry> waiting, outbox_.pending(object_of(request, request.name)));
   for (store::Entry& entry : waiting) {
     if (!entry.damaged && is_status(entry.write)) bodies.push_back(std::move(entry.write.body));
@@ -115,9 +118,9 @@ bool OfflineStore::leaves(const Left& left, const store::Entry& entry) const {
   if (left.ids.contains(entry.id)) return true;
   const auto accepted = accepted_at_.find(entry.id);
   if (accepted == accepted_at_.end()) return false;  // by an earlier run
-  const bool is_event = entry.write.object.resource == "events";
+  const bool is_shown = sync::autonomy::is_shown_locally(entry.write.object.resource);
   return accepted->second > left.accepted_after ||
-         (is_event && accepted->second > left.events_after);
+         (!is_shown && accepted->second > left.events_after);
 }
 
 Status OfflineStore::end(const store::Transaction& in, const FinishedAttempt& ended) {

@@ -78,5 +78,12 @@ TEST(Admit, WhatOnlyTheCloudDecides) {
   for (const Case& c : cases) expect(c);
 }
 
+TEST(Admit, OnlyEventsAreNotShownBeforeTheyAreSent) {
+  for (const std::string_view resource : {"pods", "nodes", "csinodes"}) {
+    EXPECT_TRUE(is_shown_locally(resource)) << resource;
+  }
+  EXPECT_FALSE(is_shown_locally("events"));
+}
+
 }  // namespace
 }  // namespace holdfast::sync::autonomy

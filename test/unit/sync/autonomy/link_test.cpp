@@ -44,6 +44,15 @@ TEST(Link, BeginsOfflineWithAProbeDueAtOnce) {
   EXPECT_EQ(bench.link.probe_due(), start + 1s);
 }
 
+TEST(Link, TheFirstRejoinIsDelayedNoLongerThanTheApiServerWasOutOfReach) {
+  Bench bench;
+  EXPECT_EQ(bench.link.rejoin_delay_max(start, 3s), 0s);
+  EXPECT_EQ(bench.link.rejoin_delay_max(start + 20ms, 3s), 20ms);
+  EXPECT_EQ(bench.link.rejoin_delay_max(start + 1h, 3s), 3s);
+  bench.cut();
+  EXPECT_EQ(bench.link.rejoin_delay_max(bench.now + 20ms, 3s), 3s) << "after an outage";
+}
+
 TEST(Link, RefusedAndSwallowedAreTwoMissesAway) {
   Bench bench;
   bench.connect();

@@ -48,6 +48,12 @@ TEST(PathTime, TheLimitIsWhatThePathNeeds) {
   }
 }
 
+TEST(PathTime, TheOnlyServerMayTakeLongerToAnswerForTheFirstTime) {
+  EXPECT_EQ(first_answer_limit(1), 10s);
+  EXPECT_EQ(first_answer_limit(2), 3s);
+  EXPECT_EQ(first_answer_limit(9), 3s);
+}
+
 TEST(PathTime, UntilTheFirstAnswerTheLimitIsTheGivenOne) {
   const struct {
     Duration unmeasured;

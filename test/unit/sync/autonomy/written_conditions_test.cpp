@@ -191,6 +191,16 @@ TEST(WrittenConditions, OnlyAHeartbeatIsNotQueued) {
   EXPECT_FALSE(outcome.queued);
 }
 
+TEST(WrittenConditions, ACallerCannotNameThem) {
+  const Row& row = rows[0];
+  Writer writer(row);
+  const std::string patch = R"({"writtenConditions":["KernelDeadlock"],"status":{"conditions":)" +
+                            list({not_ready}) + "}}";
+  const auto outcome = writer.write(object(row, list({ready, other})), patch);
+  EXPECT_EQ(outcome.object.find("writtenConditions"), std::string::npos) << outcome.object;
+  EXPECT_EQ(writer.waiting_.at(0).find("writtenConditions"), std::string::npos);
+}
+
 TEST(WrittenConditions, BrokenAndForeignNamesInTheQueueHarmNothing) {
   const Row& row = rows[0];
   const std::string uid = R"({"metadata":{"uid":"u1"},"writtenConditions":)";
