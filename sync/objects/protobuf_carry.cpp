@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "platform/text.h"
 #include "sync/objects/protobuf_write.h"
+#include "sync/wire/json.h"
 #include "sync/wire/protobuf/cursor.h"
 #include "sync/wire/read.h"
 
@@ -53,29 +57,58 @@ const json::value& value_of(const json::object& object, const Field& field) {
   return found == nullptr ? null : *found;
 }
 
-// Whether both objects have the same values for all of these keys ("port,protocol").
-bool same_keys(const json::object& left, const json::object& right, std::string_view keys) {
-  for (const std::string_view key : split(keys, ',')) {
-    const json::value* one = left.if_contains(key);
-    const json::value* other = right.if_contains(key);
-    if (one == nullptr || other == nullptr || *one != *other) return false;
+// Finds what the items of a changed list were before. A list with keys may be long, and hostile, so
+// its items are not compared with one another.
+class Origins {
+ public:
+  Origins(const Field& field, const json::array& before) : keys_(field.keys), before_(before) {
+    if (keys_.empty()) return;
+    for (std::size_t at = 0; at < before.size(); ++at) {
+      if (const auto key = key_of(before[at])) by_key_.emplace(*key, at);
+    }
   }
-  return true;
-}
 
-// The index of the item in `before` that `wanted` was before: an equal one, or the one with its
-// keys.
-std::optional<std::size_t> find_origin(const Field& field, const json::array& before,
-                                       const json::value& wanted) {
-  for (std::size_t at = 0; at < before.size(); ++at) {
-    if (before[at] == wanted) return at;
+  // The index of the item that `wanted` was: the one with its keys or, without keys, an equal one.
+  // Among several, the one after the last that was found comes first.
+  std::optional<std::size_t> find(const json::value& wanted) {
+    const auto found = keys_.empty() ? find_equal(wanted) : find_by_key(wanted);
+    if (found) next_ = *found + 1;
+    return found;
   }
-  if (field.keys.empty() || !wanted.is_object()) return std::nullopt;
-  for (std::size_t at = 0; at < before.size(); ++at) {
-    if (same_keys(wire::as_object(before[at]), wanted.get_object(), field.keys)) return at;
+
+ private:
+  // The values of the item's keys ("port,protocol"); nothing if one is missing.
+  [[nodiscard]] std::optional<std::string> key_of(const json::value& item) const {
+    std::string key;
+    for (const std::string_view name : split(keys_, ',')) {
+      const json::value* found = wire::as_object(item).if_contains(name);
+      if (found == nullptr) return std::nullopt;
+      key += wire::serialize(*found) + '\n';
+    }
+    return key;
   }
-  return std::nullopt;
-}
+
+  [[nodiscard]] std::optional<std::size_t> find_by_key(const json::value& wanted) const {
+    const auto key = key_of(wanted);
+    if (!key) return find_equal(wanted);
+    if (next_ < before_.size() && key_of(before_[next_]) == key) return next_;
+    const auto found = by_key_.find(*key);
+    return found == by_key_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> find_equal(const json::value& wanted) const {
+    if (next_ < before_.size() && before_[next_] == wanted) return next_;
+    for (std::size_t at = 0; at < before_.size(); ++at) {
+      if (before_[at] == wanted) return at;
+    }
+    return std::nullopt;
+  }
+
+  std::string_view keys_;
+  const json::array& before_;
+  std::unordered_map<std::string, std::size_t> by_key_;
+  std::size_t next_ = 0;
+};
 
 // Encodes one field from its JSON value.
 Status write_field_again(std::string& out, const Field& field, const json::value& value) {
@@ -164,9 +197,10 @@ class Carrier {
     const bool known = base.size() == before.size();
     const json::array& after = value_of(after_, field).get_array();
     const bool placed = known && before.size() == after.size() && is_in_place(field);
+    Origins origins(field, before);
     for (std::size_t place = 0; place < after.size(); ++place) {
       const json::value& item = after[place];
-      auto origin = known ? find_origin(field, before, item) : std::nullopt;
+      auto origin = known ? origins.find(item) : std::nullopt;
       if (placed) origin = place;
       if (!origin) {
         const json::value alone = json::array{item};

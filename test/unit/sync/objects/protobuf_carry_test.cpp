@@ -128,6 +128,23 @@ TEST(Carry, UnknownFieldsOfAnItemStayWithItsKey) {
 }
 
 // If a message field occurs twice, protobuf merges the two.
+// Compared with one another, so many items would keep the loop busy for minutes.
+TEST(Carry, ALongListIsFollowedInAnyOrder) {
+  constexpr int count = 30'000;
+  const StructType& type = known_type("NodeStatus");
+  json::array before;
+  for (int i = 0; i < count; ++i) {
+    before.push_back(json::object{{"type", "T" + std::to_string(i)}, {"status", "False"}});
+  }
+  json::array after(before.rbegin(), before.rend());
+  for (json::value& condition : after) condition.get_object()["status"] = "True";
+  const json::object old_status =
+      shaped(type, wire::serialize(json::object{{"conditions", before}}));
+  const json::object status = shaped(type, wire::serialize(json::object{{"conditions", after}}));
+  const std::string raw = protobuf_of(type, old_status);
+  EXPECT_EQ(carry_changes(type, raw, old_status, status).value(), protobuf_of(type, status));
+}
+
 TEST(Carry, WhatStandsTwiceLosesNothing) {
   const StructType& type = known_type("Pod");
   const StructType& metadata = known_type("ObjectMeta");
