@@ -182,44 +182,44 @@ def autonomy_of_unready(site):
         site.apply(pods.pod(name, pods.pod_spec(pods.container(), nodeName=name, tolerations=tolerations)))
         unready.set_ready("False")
         report.until("the node has the taint not-ready", 60, lambda: (
-            key + ":NoExecute" in (found := _taint_names(site, node)), found))
+            key + ":NoExecute" in (found := taint_names(site, node)), found))
         taints = site.api.get(node)["spec"]["taints"] + [{"key": "dedicated", "effect": "NoExecute"}]
         site.api.merge(node, {"spec": {"taints": taints},
                               "metadata": {"annotations": {"node.beta.openyurt.io/autonomy": "true"}}})
         report.until("as an autonomous node it loses that taint", 60, lambda: (
-            key + ":NoExecute" not in (found := _taint_names(site, node)), found))
+            key + ":NoExecute" not in (found := taint_names(site, node)), found))
         report.throughout("the timer of that taint does not end its pod", 25, lambda: (
             "deletionTimestamp" not in (found := site.api.get(path)["metadata"]), found))
         site.api.delete(path, grace=0)
 
 
-def _taint_names(site, node):
+def taint_names(site, node):
     return [f"{each['key']}:{each['effect']}" for each in site.api.get(node)["spec"].get("taints", [])]
 
 
 def hollow_nodes(site):
     """holdfast-lab nodes: hollow nodes are Ready, become Unknown when they are silenced, and recover."""
     report, lab = site.report, os.path.join(site.bin, "holdfast-lab")
-    _start_hollow(site, lab, 50)
+    start_hollow(site, lab, 50)
     try:
-        report.until("all hollow nodes are Ready", 60, lambda: _hollow(site, {"True": 50}))
+        report.until("all hollow nodes are Ready", 60, lambda: hollow(site, {"True": 50}))
         done = subprocess.run([lab, "nodes", "silence", "hollow-0", "hollow-7"], capture_output=True, text=True)
         report.equal("two of them are silenced", "2 matched, 2 silenced\n", done.stdout + done.stderr)
-        report.until("these two are Unknown", 120, lambda: _hollow(site, {"True": 48, "Unknown": 2}))
+        report.until("these two are Unknown", 120, lambda: hollow(site, {"True": 48, "Unknown": 2}))
         done = subprocess.run([lab, "nodes", "resume", "hollow-0", "hollow-7"], capture_output=True, text=True)
         report.equal("they are resumed", "2 matched, 2 resumed\n", done.stdout + done.stderr)
-        report.until("they are Ready at once", 5, lambda: _hollow(site, {"True": 50}))
+        report.until("they are Ready at once", 5, lambda: hollow(site, {"True": 50}))
     finally:
         site.processes.kill("nodes", signal.SIGTERM)
-    report.until("all of them are deleted", 30, lambda: _hollow(site, {}))
+    report.until("all of them are deleted", 30, lambda: hollow(site, {}))
 
 
 def api_server_restarted(site):
     """The API server restarts: afterwards holdfast-cloud and the agent see what happens as soon as before."""
     report, lab = site.report, os.path.join(site.bin, "holdfast-lab")
-    _start_hollow(site, lab, 20)
+    start_hollow(site, lab, 20)
     try:
-        report.until("all hollow nodes are Ready", 60, lambda: _hollow(site, {"True": 20}))
+        report.until("all hollow nodes are Ready", 60, lambda: hollow(site, {"True": 20}))
         site.processes.kill("apiserver")
         site.cut()
         site.start_apiserver()
@@ -229,12 +229,12 @@ def api_server_restarted(site):
         report.equal("a node is silenced", "1 matched, 1 silenced\n", done.stdout + done.stderr)
         site.apply(pods.pod("created", pods.pod_spec(pods.container())))
         report.until("a pod created now runs", 30, lambda: judge.run(site, "created"))
-        report.until("the silent node is Unknown", 90, lambda: _hollow(site, {"True": 19, "Unknown": 1}))
+        report.until("the silent node is Unknown", 90, lambda: hollow(site, {"True": 19, "Unknown": 1}))
         site.api.delete(f"/api/v1/namespaces/{pods.NAMESPACE}/pods/created", grace=0)
         report.until("the deleted pod is gone on the node", 30, lambda: judge.gone(site, "created"))
     finally:
         site.processes.kill("nodes", signal.SIGTERM)
-    report.until("all hollow nodes are deleted", 30, lambda: _hollow(site, {}))
+    report.until("all hollow nodes are deleted", 30, lambda: hollow(site, {}))
 
 
 RBAC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cross", "k8s")
@@ -246,7 +246,7 @@ def refused_evictions(site):
     report = site.report
     site.write_kubeconfig("limited", token=LIMITED_TOKEN)
     site.kubectl("apply", "-f", os.path.join(RBAC, "cloud-rbac.yaml"))
-    site.apply(*_binding("ClusterRole", "holdfast-cloud"), *_binding("Role", "holdfast-cloud", "kube-node-lease"))
+    site.apply(*binding("ClusterRole", "holdfast-cloud"), *binding("Role", "holdfast-cloud", "kube-node-lease"))
     _, mark = site.server.requests("limited")
     taint = {"key": DOOMED_NODE, "effect": "NoExecute"}
     with SteadyNode(site.api, DOOMED_NODE):
@@ -263,7 +263,7 @@ def refused_evictions(site):
         log = site.processes.log("limited")
         report.check("its log names the rule", "cloud-rbac-taint-eviction.yaml" in log, f"found: {log[-1500:]}")
         site.kubectl("apply", "-f", os.path.join(RBAC, "cloud-rbac-taint-eviction.yaml"))
-        site.apply(*_binding("ClusterRole", "holdfast-cloud-taint-eviction"))
+        site.apply(*binding("ClusterRole", "holdfast-cloud-taint-eviction"))
         report.until("with that rule it deletes the pods", 180, lambda: (_doomed(site) == 0, _doomed(site)))
         site.processes.kill("limited")
         site.start_cloud()
@@ -273,7 +273,7 @@ def refused_evictions(site):
         site.kubectl("delete", "clusterrolebinding", "limited-" + name)
 
 
-def _binding(kind, role, namespace=""):
+def binding(kind, role, namespace=""):
     """Binds the role to the user of LIMITED_TOKEN."""
     where = {"namespace": namespace} if namespace else {}
     group = "rbac.authorization.k8s.io"
@@ -293,14 +293,14 @@ def _doomed(site):
     return sum("deletionTimestamp" not in pod["metadata"] for pod in found)
 
 
-def _start_hollow(site, lab, count):
+def start_hollow(site, lab, count):
     """Starts so many hollow nodes, which take no other pods and are deleted when the process "nodes" ends."""
     site.processes.start("nodes", [
         lab, "nodes", "--kubeconfig", site.path("admin.kubeconfig"), f"--count={count}", "--zone=hollow",
         "--taints=hollow=true:NoSchedule", "--delete-on-exit"])
 
 
-def _hollow(site, expected):
+def hollow(site, expected):
     """Whether so many hollow nodes have each status of the condition Ready."""
     nodes = site.api.get("/api/v1/nodes?labelSelector=holdfast.dev/hollow")["items"]
     found = collections.Counter(

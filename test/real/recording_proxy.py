@@ -167,6 +167,9 @@ class RecordingProxy:
             record["responseBody"] = text(body)
         return b""
 
+    async def before_delivery(self, record, content):
+        """Called with each piece of a watch before the client gets it. A derived class may hold it back."""
+
     async def _relay_watch(self, record, client, up):
         reader, writer = client
         record["frames"], record["closed"] = [], False
@@ -179,6 +182,7 @@ class RecordingProxy:
                 if not chunk.done():
                     raise Ended
                 raw, content = chunk.result()
+                await self.before_delivery(record, content)
                 if content:
                     record["frames"].append([self._now(), text(content)])
                 record["closed"] = not content

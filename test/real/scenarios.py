@@ -7,6 +7,7 @@ repairs the site.
 import os
 
 import cloud_scenarios
+import eviction_scenarios
 import judge
 import path_scenarios
 import pods
@@ -248,12 +249,14 @@ def new_claim_after_cut(site):
 
 # Pods that a failed scenario may leave behind.
 EXTRA_PODS = ("doomed", "relabelled", "created", "leaving", "late", "impatient", "wanting", "always",
-              "forgotten", "fits")
+              "forgotten", "fits", "stuck", "marked", "finished", "theirs", "ours", "old", "others")
 ALL = [start, refused_link, black_hole, kubelet_killed, agent_killed, power_cut, new_claim_after_cut, orderly_reboot,
        power_cut_connected, node_deleted, changes_meanwhile, pod_deleted_for_good, cloud_scenarios.kubectl_offline,
        cloud_scenarios.ready, cloud_scenarios.forbidden_writes, cloud_scenarios.autonomy,
        cloud_scenarios.autonomy_of_unready, cloud_scenarios.hollow_nodes, cloud_scenarios.api_server_restarted,
-       cloud_scenarios.refused_evictions, scheduler_scenarios.unbindable, scheduler_scenarios.nominated,
+       cloud_scenarios.refused_evictions, eviction_scenarios.stale_watch, eviction_scenarios.marks,
+       eviction_scenarios.taken_over, eviction_scenarios.zones, eviction_scenarios.older_releases,
+       scheduler_scenarios.unbindable, scheduler_scenarios.nominated,
        path_scenarios.late_answers, path_scenarios.far_api_server, path_scenarios.flapping_link,
        path_scenarios.large_lists, server_scenarios.impersonation, server_scenarios.proxy,
        server_scenarios.node_replaced, server_scenarios.data_restored]

@@ -83,17 +83,24 @@ class Site:
         if controllers:
             self.start_cloud(controllers)
 
-    def start_cloud(self, controllers=("*",), name="cloud", user="admin", scheduler="default-scheduler"):
-        """Starts holdfast-cloud as the process `name` with the rights of `user`."""
+    def start_cloud(self, controllers=("*",), name="cloud", user="admin", scheduler="default-scheduler", more=()):
+        """Starts holdfast-cloud as the process `name` with the rights of `user`; `more` are flags."""
         self.processes.start(name, [
             os.path.join(self.bin, "holdfast-cloud"), "--kubeconfig", self.path(user + ".kubeconfig"),
             "--controllers=" + ",".join(controllers), "--scheduler-name=" + scheduler, "--leader-elect=false",
-            *([] if name == "cloud" else ["--secure-port=0"])])
+            *([] if name == "cloud" else ["--secure-port=0"]), *more])
 
     def _admin_flags(self):
         config = self.path("admin.kubeconfig")
         return [f"--{name}={config}" for name in
                 ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig")]
+
+    def controller_manager_flags(self):
+        """The flags with which kube-controller-manager runs, except --controllers."""
+        return [*self._admin_flags(), "--leader-elect=false", f"--cluster-signing-cert-file={self.pki}/ca.crt",
+                f"--cluster-signing-key-file={self.pki}/ca.key",
+                f"--service-account-private-key-file={self.pki}/sa.key", f"--root-ca-file={self.pki}/ca.crt",
+                "--kube-api-qps=200", "--kube-api-burst=400", "--secure-port=0"]
 
     def _start_controller_manager(self):
         without = ""
@@ -103,11 +110,7 @@ class Site:
             without = ",-nodelifecycle" if minor < 28 else ",-node-lifecycle-controller"
             without += ",-taint-eviction-controller" if minor >= 29 else ""
         self.processes.start("controllers", [
-            self.program("kube-controller-manager"), *self._admin_flags(), f"--controllers=*{without}",
-            "--leader-elect=false", f"--cluster-signing-cert-file={self.pki}/ca.crt",
-            f"--cluster-signing-key-file={self.pki}/ca.key",
-            f"--service-account-private-key-file={self.pki}/sa.key", f"--root-ca-file={self.pki}/ca.crt",
-            "--kube-api-qps=200", "--kube-api-burst=400", "--secure-port=0"])
+            self.program("kube-controller-manager"), f"--controllers=*{without}", *self.controller_manager_flags()])
 
     # The uplink.
 
