@@ -7,6 +7,7 @@
 #include "platform/fs/file.h"
 #include "platform/proc/notify.h"
 #include "platform/proc/process.h"
+#include "platform/text.h"
 #include "test/e2e/edge_bench.h"
 
 namespace holdfast::test {
@@ -92,6 +93,39 @@ TEST_F(EdgeNode, PodsOutliveBothAgentsAndTheCloud) {
   ASSERT_TRUE(status);
   EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) == 0) << *status;
   EXPECT_TRUE(is_alive(1)) << "containers outlive the node agent";
+}
+
+// A secret file takes the place of the uid of the process.
+TEST_F(EdgeNode, WithANodeTokenOnlyItsHoldersActAsTheNode) {
+  start_server();
+  make_node();
+  const std::string token_file = (dir() / "node.token").string();
+  start_agent({"--node-token-file=" + token_file, "--require-node-token"});
+  const std::string token(trim(fs::read_all(token_file, 1 << 10).value_or("")));
+  ASSERT_FALSE(token.empty());
+  ASSERT_TRUE(eventually(60s, [this, &token] {
+    return ask(admin_port, {.target = "/v1/link", .bearer = token}).text({"state"}) == "connected";
+  }));
+  EXPECT_EQ(get(agent_port, own_node).status, 401) << "root, but without the token";
+  EXPECT_EQ(get(admin_port, "/v1/link").status, 401);
+  EXPECT_EQ(ask(agent_port, {.target = own_node, .bearer = token}).status, 200);
+  EXPECT_NE(ask(agent_port, {.target = own_node, .bearer = token + "x"}).status, 200);
+  const std::string config = (dir() / "node.kubeconfig").string();
+  ASSERT_TRUE(fs::atomic_write(
+      config,
+      "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: c\n  cluster:\n"
+      "    server: http://127.0.0.1:" +
+          std::to_string(agent_port) + "\nusers:\n- name: c\n  user:\n    tokenFile: " +
+          token_file + "\ncontexts:\n- name: c\n  context: {cluster: c, user: c}\n"));
+  node = std::make_unique<Process>(
+      std::vector<std::string>{"holdfast-node", "--node-name=edge-a", "--kubeconfig=" + config,
+                               "--data-dir=" + node_dir().string(), "--status-interval=1s",
+                               "--lease-renew-interval=1s"},
+      (dir() / "node.log").string());
+  make_sleeper();
+  EXPECT_TRUE(eventually(20s, [this] {
+    return get_on_server(pod_path("p")).text({"status", "phase"}) == "Running";
+  }));
 }
 
 // The API server permits everything, so the agent's own identity may forward ports, too.

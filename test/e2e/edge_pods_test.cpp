@@ -132,6 +132,44 @@ TEST_F(EdgePods, ComeInByAnInterfaceOfTheirOwn) {
   in_a_network_of_its_own([this] { play(); });
 }
 
+// The pages of the admin listener on all addresses of a network, in which nobody else listens.
+class EdgeAdmin : public ::testing::Test, public SecureBench {
+ protected:
+  // The status of the answer; 0 if there is none.
+  int status_of(const std::string& path, const tls::Identity& caller) {
+    return ask_over_tls(admin_port, {.target = path, .limit = 5s}, caller, "127.0.0.1").status;
+  }
+};
+
+TEST_F(EdgeAdmin, BeyondLoopbackNobodyIsServedWithoutACertificate) {
+  in_a_network_of_its_own([this] {
+    start_tls_server();
+    std::vector<std::string> argv = secure_argv(
+        {"--bootstrap-kubeconfig=" + write_kubeconfig("boot", "boot.token", server_port)});
+    for (std::string& flag : argv) {
+      if (!flag.starts_with("--admin-listen=")) continue;
+      flag = "--admin-listen=0.0.0.0:" + std::to_string(admin_port);
+    }
+    agent = std::make_unique<Process>(argv, (dir() / "agent.log").string());
+    const tls::Identity node =
+        certificate({.common_name = "system:node:edge-a", .organizations = {"system:nodes"}});
+    const tls::Identity master =
+        certificate({.common_name = "ann", .organizations = {"system:masters"}});
+    const tls::Identity other =
+        certificate({.common_name = "system:node:edge-b", .organizations = {"system:nodes"}});
+    ASSERT_TRUE(eventually(30s, [&] { return status_of("/readyz", node) == 200; })) << log();
+    for (const char* path : {"/healthz", "/metrics", "/v1/status"}) {
+      SCOPED_TRACE(path);
+      const bool is_public = std::string_view(path) != "/v1/status";
+      EXPECT_EQ(status_of(path, node), 200);
+      EXPECT_EQ(status_of(path, master), 200);
+      EXPECT_EQ(status_of(path, other), is_public ? 200 : 403);
+      EXPECT_EQ(status_of(path, {}), 0) << "not even the handshake";
+      EXPECT_EQ(ask(admin_port, {.target = path, .limit = 5s}).status, 0) << "only TLS";
+    }
+  });
+}
+
 TEST_F(EdgePods, WithoutThePermissionAllOthersAreServed) {
   in_a_network_of_its_own([this] {
     // Affects the processes that this thread starts from now on.

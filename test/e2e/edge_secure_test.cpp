@@ -1,6 +1,8 @@
 // Callers with certificates and tokens: their identity upstream and the rows that they may read;
 // and Secrets, which are encrypted on the disk.
 
+#include <sys/wait.h>
+
 #include <fstream>
 
 #include "platform/fs/file.h"
@@ -35,9 +37,12 @@ class EdgeSecure : public ::testing::Test, public SecureBench {
   int run_ctl(const std::vector<std::string>& words) {
     std::vector<std::string> argv{"holdfastctl", "--data-dir=" + agent_dir().string()};
     argv.insert(argv.end(), words.begin(), words.end());
+    (void)fs::remove_tree(dir() / "ctl.log");
     Process ctl(argv, (dir() / "ctl.log").string());
-    return ctl.wait(20s).value_or(-1);
+    const int status = ctl.wait(20s).value_or(-1);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
+  std::string ctl_log() { return fs::read_all(dir() / "ctl.log", 1 << 20).value_or(""); }
 
   std::string bootstrap_;
   const tls::Names node_{.common_name = "system:node:edge-a", .organizations = {"system:nodes"}};
@@ -183,6 +188,11 @@ TEST_F(EdgeSecure, SecretsAreSealedOnTheDisk) {
   EXPECT_NE(run_ctl({"rekey", "--old-key-file=" + first, "--new-key-file=" + second}), 0)
       << "rekey must fail while an agent runs";
   agent.reset();
+  // On the files of a stopped agent.
+  EXPECT_EQ(run_ctl({"--cache-key-file=" + first, "ready"}), 1) << ctl_log();
+  EXPECT_NE(ctl_log().find("ns/p"), std::string::npos) << ctl_log();
+  EXPECT_GT(run_ctl({"ready"}), 1) << ctl_log();
+  EXPECT_NE(ctl_log().find("sealed, and no key is given"), std::string::npos) << ctl_log();
   EXPECT_NE(run_ctl({"rekey", "--old-key-file=" + second, "--new-key-file=" + second}), 0);
   EXPECT_EQ(run_ctl({"rekey", "--old-key-file=" + first, "--new-key-file=" + second}), 0);
   start({"--cache-key-file=" + second});

@@ -71,7 +71,8 @@ class PodStreams : public ::testing::Test {
     ASSERT_TRUE(fs::atomic_write(path("pods.yaml"), manifest()));
     ASSERT_TRUE(
         eventually(30s, [this] { return shell("$K apply -f " + path("pods.yaml")).code == 0; }));
-    ASSERT_EQ(shell("$K wait --for=condition=Ready pod/talk pod/web --timeout=30s").code, 0);
+    ASSERT_EQ(shell("$K wait --for=condition=Ready pod/talk pod/place pod/web --timeout=30s").code,
+              0);
     ASSERT_TRUE(eventually(30s, [this] {
       return shell("$K get pod again -o jsonpath='{.status.containerStatuses[0].restartCount}'")
                  .output != "0";
@@ -87,6 +88,7 @@ class PodStreams : public ::testing::Test {
       return "{name: " + name + ", image: x, command: [sh, -c, \"" + script + "\"]}";
     };
     return pod("talk", container("c", "echo one; echo two >&2; echo three; sleep 1000")) +
+           pod("place", container("c", "echo $(pwd) $HOSTNAME $PATH; sleep 1000")) +
            pod("both",
                container("a", "echo from a; sleep 1000") + ", " + container("b", "sleep 1000")) +
            pod("again", container("c", "echo run; exit 3")) +
@@ -103,6 +105,24 @@ class PodStreams : public ::testing::Test {
   const std::string server_ = std::string(HOLDFAST_BIN_DIR) + "/holdfast-lab";
   Process up_;
 };
+
+TEST_F(PodStreams, ACommandRunsLikeTheContainerAndEndsWithItsCaller) {
+  ASSERT_NO_FATAL_FAILURE(start_pods());
+  const std::string place = "echo $(pwd) $HOSTNAME $PATH";
+  expect("$K exec place -- sh -c '" + place + "'", 0, shell("$K logs place").output);
+  EXPECT_NE(shell("$K logs place").output, " \n");
+  // A command, and what it has started, are found by the number for which they sleep.
+  const auto is_running = [this](const std::string& seconds) {
+    return shell("pgrep -f '^sleep " + seconds + "'").code == 0;
+  };
+  EXPECT_NE(shell("timeout 3 $K exec talk -- sh -c 'sleep 98761 & sleep 98761'").code, 0);
+  EXPECT_TRUE(eventually(20s, [&] { return !is_running("98761"); })) << "its caller has gone";
+  const std::string meanwhile =
+      "$K exec place -- sh -c 'sleep 98762 & sleep 98762' & "
+      "until pgrep -f '^sleep 98762'; do sleep 0.1; done; $K delete pod place; wait";
+  EXPECT_EQ(shell(meanwhile).code, 0);
+  EXPECT_TRUE(eventually(20s, [&] { return !is_running("98762"); })) << "its container has ended";
+}
 
 TEST_F(PodStreams, KubectlReadsLogsRunsCommandsAndForwardsPorts) {
   ASSERT_NO_FATAL_FAILURE(start_pods());

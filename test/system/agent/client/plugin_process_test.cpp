@@ -14,6 +14,7 @@
 #include "platform/loop/timer.h"
 #include "platform/proc/identity.h"
 #include "platform/text.h"
+#include "test/support/captured_log.h"
 #include "test/support/real_time.h"
 #include "test/support/scratch_dir.h"
 
@@ -68,7 +69,11 @@ TEST_F(PluginProcessTest, FailuresAreNamed) {
   ExecConfig missing{.command = "no-such-plug-in", .install_hint = "get\x1b it"};
   EXPECT_EQ(run(missing),
             "not_found: start no-such-plug-in: No such file or directory; get\\x1b it");
+  test::CapturedLog captured;
   EXPECT_EQ(run(script("echo secret; echo why >&2; exit 3")), "unavailable: exit code 3");
+  const std::string log = captured.take();
+  EXPECT_NE(log.find("why"), std::string::npos) << log;
+  EXPECT_EQ(log.find("secret"), std::string::npos) << log;
   EXPECT_EQ(run(script("kill -9 $$")), "unavailable: ended by signal 9");
   EXPECT_EQ(run(script("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done")),
             "exhausted: killed: it printed too much");
@@ -76,6 +81,20 @@ TEST_F(PluginProcessTest, FailuresAreNamed) {
                        "echo done")),
             "done\n")
       << "its standard error never blocks it";
+}
+
+TEST_F(PluginProcessTest, NoMoreThanTwentyLinesOfItsErrorsAreLogged) {
+  test::CapturedLog captured;
+  EXPECT_EQ(run(script("i=0; while [ $i -lt 100 ]; do echo \"line $i\" >&2; i=$((i+1)); done; "
+                       "exit 1")),
+            "unavailable: exit code 1");
+  const std::string log = captured.take();
+  std::size_t lines = 0;
+  for (std::size_t at = log.find("line "); at != std::string::npos;
+       at = log.find("line ", at + 1)) {
+    ++lines;
+  }
+  EXPECT_EQ(lines, 20U) << log;
 }
 
 TEST_F(PluginProcessTest, NothingOfItOutlivesItsEnd) {

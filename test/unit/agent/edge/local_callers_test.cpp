@@ -77,6 +77,8 @@ TEST_F(LocalCallersTest, OnlyAProcessOfTheHostDoes) {
   options_.trust_host_network_pods = true;
   EXPECT_TRUE(acts(classifier, {.uid = 0, .inode = 101, .cookie = 101}));
   EXPECT_FALSE(acts(classifier, {.uid = 0, .inode = 102, .cookie = 102}));
+  EXPECT_TRUE(acts(classifier, {.uid = 0, .inode = 106, .cookie = 106})) << "it cannot be found";
+  EXPECT_FALSE(acts(classifier, {.uid = 1000, .inode = 106, .cookie = 106}));
 }
 
 // Without permission to see other processes, the cgroup of the socket alone decides.

@@ -174,12 +174,14 @@ TEST(SettingsFile, TheUnitGrantsWhatTheAgentNeedsAndNoMore) {
     return read;
   }();
   for (const char* wanted :
-       {"CapabilityBoundingSet=CAP_SYS_PTRACE CAP_DAC_READ_SEARCH",
-        "AmbientCapabilities=", "ProtectProc=default", "ProtectControlGroups=yes", "MemoryHigh=96M",
-        "MemoryMax=128M", "TasksMax=64", "UMask=0077", "StateDirectoryMode=0700"}) {
+       {"CapabilityBoundingSet=CAP_SYS_PTRACE CAP_DAC_READ_SEARCH", "AmbientCapabilities=",
+        "ProtectProc=default", "ProtectControlGroups=yes", "MemoryHigh=96M", "MemoryMax=128M",
+        "TasksMax=64", "UMask=0077", "StateDirectoryMode=0700", "StateDirectory=holdfast",
+        "ProtectSystem=strict", "PrivateTmp=yes", "NoNewPrivileges=yes"}) {
     EXPECT_TRUE(lines.contains(wanted)) << wanted;
   }
   for (const std::string& line : lines) {
+    EXPECT_FALSE(line.starts_with("ReadWritePaths=")) << line;
     EXPECT_EQ(line.find("join-token"), std::string::npos) << "visible in ps: " << line;
   }
 }

@@ -54,6 +54,16 @@ std::string judged(const json::value& pod, const ReadinessInput& knowledge) {
          (warnings.empty() ? "" : " (" + warnings + ")");
 }
 
+// A Node that reports so many images, none of which is a pod's.
+std::string node_with_images(int count) {
+  std::string images;
+  for (int number = 0; number < count; ++number) {
+    images += std::string(number == 0 ? "" : ",") + R"({"names":["docker.io/library/o:)" +
+              std::to_string(number) + R"("]})";
+  }
+  return R"({"status":{"images":[)" + images + "]}}";
+}
+
 TEST(Readiness, WhatAPodNamesMustBeKnown) {
   const std::string volumes = R"("volumes":[)";
   const std::string pvc = volumes + R"({"persistentVolumeClaim":{"claimName":"c"}}])";
@@ -252,9 +262,17 @@ TEST(Readiness, WhatAPodNamesMustBeKnown) {
        R"("containers":[{"image":"i:1","resources":{"requests":{"e.com/license":"1"}}}])",
        {{"nodes//n", R"({"status":{"allocatable":{"cpu":"4"}}})"}},
        "ready"},
-      {"image, not all are reported",
+      {"image, none is reported",
        R"("containers":[{"image":"other:1"}])",
        {{"nodes//n", "{}"}},
+       "ready"},
+      {"image, all are reported",
+       R"("containers":[{"image":"other:1"}])",
+       {{"nodes//n", node_with_images(49)}},
+       "image_missing: image other:1 is not on the node"},
+      {"image, perhaps not all are reported",
+       R"("containers":[{"image":"other:1"}])",
+       {{"nodes//n", node_with_images(50)}},
        "ready"},
   };
   for (const Case& c : cases) {

@@ -224,6 +224,31 @@ TEST(SchedulerRequests, NameTheUidTheyWereDecidedFor) {
             R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u1"}})");
 }
 
+// Otherwise two claims could get one volume.
+TEST(SchedulerRequests, NameTheVersionsOfVolumesAndClaims) {
+  const schedule::ClaimRef claim{.name = {"default", "data"}, .uid = "u2", .version = "7"};
+  schedule::BindVolume binding{.volume = "disk", .uid = "u3", .version = "9", .claim = claim};
+  const ApiRequest bound = bind_volume(binding);
+  EXPECT_EQ(bound.method, http::Method::patch);
+  EXPECT_EQ(bound.target, "/api/v1/persistentvolumes/disk");
+  EXPECT_EQ(bound.content_type, "application/merge-patch+json");
+  const std::string reference =
+      R"("spec":{"claimRef":{"kind":"PersistentVolumeClaim","apiVersion":"v1",)"
+      R"("namespace":"default","name":"data","uid":"u2","resourceVersion":"7"}}})";
+  EXPECT_EQ(bound.body, R"({"metadata":{"uid":"u3","resourceVersion":"9","annotations":)"
+                        R"({"pv.kubernetes.io/bound-by-controller":"yes"}},)" +
+                            reference);
+  binding.was_reserved = true;
+  EXPECT_EQ(bind_volume(binding).body,
+            R"({"metadata":{"uid":"u3","resourceVersion":"9"},)" + reference);
+  const ApiRequest selected = select_node({.claim = claim, .node = "n1"});
+  EXPECT_EQ(selected.method, http::Method::patch);
+  EXPECT_EQ(selected.target, "/api/v1/namespaces/default/persistentvolumeclaims/data");
+  EXPECT_EQ(selected.content_type, "application/merge-patch+json");
+  EXPECT_EQ(selected.body, R"({"metadata":{"uid":"u2","resourceVersion":"7","annotations":)"
+                           R"({"volume.kubernetes.io/selected-node":"n1"}}})");
+}
+
 // Gives the answers of a list in order, then an error.
 class Scripted final : public ApiCaller {
  public:

@@ -210,6 +210,9 @@ TEST(DeletedNode, WhileConnectedIsNotRegistered) {
   EXPECT_EQ(fixture.state(), LinkState::connected);
   EXPECT_EQ(registry.registered, std::vector<std::string>{});
   EXPECT_EQ(node_records(fixture), "");
+  fixture.cut_link();
+  fixture.restore_link();
+  EXPECT_EQ(registry.registered, std::vector<std::string>{registration}) << "by the next rejoin";
 }
 
 TEST(DeletedNode, AFirstStartIsNoDeletion) {

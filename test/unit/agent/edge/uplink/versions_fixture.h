@@ -134,6 +134,9 @@ class VersionsTest : public ::testing::Test {
     const bool is_watch = request.target.find("watch=true") != std::string::npos;
     const bool is_list = request.target.starts_with(versioned_maps + "?") && !is_watch;
     if (is_list) ++lists_;
+    if (request.method == http::Method::put && request.target.starts_with(versioned_maps)) {
+      ++writes_;
+    }
     if (is_list && lists_hang_) co_await loop::sleep_until(time_.clock().mono() + 10min);
     http::Response response = co_await lab_->handler()(request);
     if (is_watch && watches_hang_) {
@@ -221,7 +224,8 @@ class VersionsTest : public ::testing::Test {
   loop::Tasks tasks_{time_.executor()};
   bool watches_hang_ = false;
   bool lists_hang_ = false;
-  int lists_ = 0;  // of the ConfigMaps
+  int lists_ = 0;   // of the ConfigMaps
+  int writes_ = 0;  // of ConfigMaps, with PUT
   http::Server http_{time_.executor(), {}, [this](const auto& request) { return serve(request); }};
   http::Client cloud_{http::Endpoint{at_}};
   EdgeOptions options_;

@@ -92,6 +92,27 @@ TEST_F(VersionsTest, OfflineALocalVersionIsNotNewerThanTheClouds) {
   EXPECT_EQ(event_types(ask(events + invented)), "ERROR");
 }
 
+// The API server has never shown that version. The conflict makes the client read again.
+TEST_F(VersionsTest, AWriteThatNamesALocalVersionIsAConflict) {
+  for (const bool is_local : {false, true}) {
+    SCOPED_TRACE(is_local);
+    const std::string version =
+        is_local ? std::to_string(sync::objects::first_local_version + 7) : "";
+    const int before = writes_;
+    http::Request write{
+        .method = http::Method::put,
+        .target = versioned_maps + "/m8",
+        .headers = {{"User-Agent", "kubelet/v1"}, {"Content-Type", "application/json"}},
+        .body = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"m8",)"
+                R"("resourceVersion":")" +
+                version + "\"}}"};
+    ToldVersions written;
+    time_.complete(asking(*local_, std::move(write), written));
+    EXPECT_EQ(written.response.status, is_local ? 409 : 200) << written.response.body;
+    EXPECT_EQ(writes_ - before, is_local ? 0 : 1);
+  }
+}
+
 // The token of the first page is the API server's, which is gone when the second one is asked for.
 TEST_F(VersionsTest, ALinkThatBreaksBetweenTwoPagesMakesTheClientListAgain) {
   const auto token_of = [](const ToldVersions& told) {
