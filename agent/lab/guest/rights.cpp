@@ -23,6 +23,8 @@ struct Right {
   std::string_view name = {};
 };
 
+// Includes what find_runs() and remove_run() request: every run looks for what others have left,
+// also for priority classes.
 std::vector<Right> needed_rights(const Host& host, bool with_priorities) {
   std::vector<Right> all = {{"create", "", "namespaces"},
                             {"delete", "", "namespaces"},
@@ -45,9 +47,12 @@ std::vector<Right> needed_rights(const Host& host, bool with_priorities) {
                             {"delete", "", "events", "", "default"}};
   all.push_back({"list", "coordination.k8s.io", "leases", "", "kube-node-lease"});
   all.push_back({"delete", "coordination.k8s.io", "leases", "", "kube-node-lease"});
+  all.push_back({"list", "scheduling.k8s.io", "priorityclasses"});
   for (const std::string_view verb : {"create", "delete", "list"}) {
-    if (with_priorities) all.push_back({verb, "scheduling.k8s.io", "priorityclasses"});
     all.push_back({verb, "certificates.k8s.io", "certificatesigningrequests"});
+  }
+  for (const std::string_view verb : {"create", "delete"}) {
+    if (with_priorities) all.push_back({verb, "scheduling.k8s.io", "priorityclasses"});
   }
   if (!host.access.tls) return all;
   all.push_back({"get", "certificates.k8s.io", "certificatesigningrequests"});

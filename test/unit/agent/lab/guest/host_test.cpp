@@ -2,10 +2,13 @@
 
 #include "agent/lab/guest/host.h"
 
+#include <algorithm>
 #include <set>
 
+#include "agent/lab/guest/leftovers.h"
 #include "platform/fs/file.h"
 #include "platform/http/server.h"
+#include "sync/objects/request_info.h"
 #include "sync/wire/json.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
@@ -71,7 +74,9 @@ TEST(LabGuestHost, NeedsCredentialsForTls) {
                                    "requires");
 }
 
-// A server that only reviews rights.
+using Rights = std::set<std::string>;  // "delete nodes", "create pods/eviction"
+
+// A server that reviews rights and answers all other requests as one that has a run's objects.
 class RightsServer {
  public:
   RightsServer() {
@@ -84,57 +89,154 @@ class RightsServer {
   RightsServer& operator=(const RightsServer&) = delete;
 
   // What check_rights() says, without the file and the address.
-  std::string check() {
+  std::string check(bool with_priorities) {
     const Host host = host_at(at_, "");
     const auto client = client_of(host, time.clock()).value();
     Status checked;
-    time.complete(check_into(host, *client, checked));
+    time.complete(check_into(host, *client, with_priorities, checked));
     if (checked) return "";
     const std::string where = "--kubeconfig: " + host.file + ": " + host.access.server.text();
     const std::string what = checked.error().what;
     EXPECT_TRUE(what.starts_with(where)) << what;
     return std::string(to_string(checked.error().code)) + what.substr(where.size());
   }
+  // Finds the runs in the cluster, and removes one.
+  void find_and_remove() {
+    const auto client = client_of(host_at(at_, ""), time.clock()).value();
+    time.complete(find_and_remove_with(*client));
+  }
 
   test::VirtualTime time;
-  std::set<std::string> denied;  // "delete nodes", "create pods/eviction"
+  Rights denied;
+  Rights reviewed;
+  Rights used;  // by requests other than reviews, each with its namespace as text() has it
   int status = 201;
 
  private:
-  asio::awaitable<void> check_into(const Host& host, ApiClient& client, Status& checked) {
-    checked = co_await check_rights(host, client, time.clock(), true);
+  asio::awaitable<void> check_into(const Host& host, ApiClient& client, bool with_priorities,
+                                   Status& checked) {
+    checked = co_await check_rights(host, client, time.clock(), with_priorities);
+  }
+  asio::awaitable<void> find_and_remove_with(ApiClient& client) {
+    const auto runs = co_await find_runs(client, time.clock());
+    EXPECT_TRUE(runs) << runs.error().what;
+    EXPECT_TRUE(runs && runs->size() == 1);
+    const Status removed = co_await remove_run(client, time.clock(), "lab-x");
+    EXPECT_TRUE(removed) << removed.error().what;
+  }
+
+  static std::string text(std::string_view verb, std::string_view resource,
+                          std::string_view subresource, std::string_view space) {
+    std::string right = std::string(verb) + " " + std::string(resource);
+    if (!subresource.empty()) right.append("/").append(subresource);
+    if (!space.empty()) right.append(" in ").append(space);
+    return right;
+  }
+
+  std::string review(const http::Request& request) {
+    const auto body = sync::wire::parse_json(request.body).value();
+    const auto& about = body.at_pointer("/spec/resourceAttributes").as_object();
+    const auto field = [&about](const char* name) {
+      const auto* value = about.if_contains(name);
+      return value == nullptr ? std::string() : std::string(value->as_string());
+    };
+    reviewed.insert(
+        text(field("verb"), field("resource"), field("subresource"), field("namespace")));
+    const bool is_denied =
+        denied.contains(text(field("verb"), field("resource"), field("subresource"), ""));
+    return is_denied ? R"({"status":{"allowed":false}})" : R"({"status":{"allowed":true}})";
+  }
+
+  // One object of the run in each collection, until it is removed.
+  std::string use(const http::Request& request) {
+    const auto info =
+        sync::objects::parse_request(to_string(request.method), request.path(), request.query())
+            .value();
+    const bool is_space = info.resource == "namespaces";
+    used.insert(
+        text(info.verb, info.resource, info.subresource, is_space ? "" : info.namespace_name));
+    if (info.verb != "list") removed_.insert(info.resource);
+    if (removed_.contains(info.resource)) return R"({"kind":"List","items":[]})";
+    return R"({"kind":"List","items":[{"metadata":{"name":"lab-x-a-1","labels":{)"
+           R"("holdfast.dev/lab-run":"lab-x"},"annotations":{)"
+           R"("holdfast.dev/lab-owner":"elsewhere/boot.1.1/data"}},)"
+           R"("involvedObject":{"name":"lab-x-a-1"}}]})";
   }
 
   asio::awaitable<http::Response> answer(const http::Request& request) {
-    EXPECT_EQ(request.path(), "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
-    const auto review = sync::wire::parse_json(request.body).value();
-    const auto& about = review.at_pointer("/spec/resourceAttributes").as_object();
-    std::string right(about.at("verb").as_string());
-    right.append(" ").append(std::string(about.at("resource").as_string()));
-    if (const auto* part = about.if_contains("subresource")) {
-      right.append("/").append(std::string(part->as_string()));
-    }
     http::Response response{.status = status, .headers = {{"Content-Type", "application/json"}}};
-    response.body = denied.contains(right) ? R"({"status":{"allowed":false}})"
-                                           : R"({"status":{"allowed":true}})";
+    const bool is_review =
+        request.path() == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    response.body = is_review ? review(request) : use(request);
     co_return response;
   }
 
   std::string at_;
+  Rights removed_;
   http::Server server_{
       time.executor(), {}, [this](const http::Request& request) { return answer(request); }};
 };
 
 TEST(LabGuestRights, AreReviewedAndAllThatAreMissingAreNamed) {
+  const struct {
+    bool with_priorities;
+    Rights denied;
+    std::string says;
+  } rows[] = {{true, {}, ""},
+              {true,
+               {"delete nodes", "create pods/eviction", "delete leases", "list priorityclasses"},
+               "denied: the user may not: delete nodes, create pods/eviction, "
+               "delete leases.coordination.k8s.io in kube-node-lease, "
+               "list priorityclasses.scheduling.k8s.io"},
+              {true,
+               {"create priorityclasses", "delete priorityclasses"},
+               "denied: the user may not: create priorityclasses.scheduling.k8s.io, "
+               "delete priorityclasses.scheduling.k8s.io"},
+              {false,
+               {"list priorityclasses"},
+               "denied: the user may not: list priorityclasses.scheduling.k8s.io"},
+              {false, {"create priorityclasses", "delete priorityclasses"}, ""}};
+  for (const auto& row : rows) {
+    RightsServer server;
+    server.denied = row.denied;
+    EXPECT_EQ(server.check(row.with_priorities), row.says);
+  }
   RightsServer server;
-  EXPECT_EQ(server.check(), "");
-  server.denied = {"delete nodes", "create pods/eviction", "delete leases", "list priorityclasses"};
-  EXPECT_EQ(server.check(),
-            "denied: the user may not: delete nodes, create pods/eviction, "
-            "delete leases.coordination.k8s.io in kube-node-lease, "
-            "list priorityclasses.scheduling.k8s.io");
   server.status = 401;
-  EXPECT_TRUE(server.check().starts_with("denied does not accept the credentials: "));
+  EXPECT_TRUE(server.check(true).starts_with("denied does not accept the credentials: "));
+}
+
+// What finding and removing runs needs is compared with what was reviewed, so that a new request
+// cannot be forgotten among the rights.
+TEST(LabGuestRights, CoverWhatFindingAndRemovingRunsRequests) {
+  for (const bool with_priorities : {true, false}) {
+    RightsServer server;
+    EXPECT_EQ(server.check(with_priorities), "");
+    server.find_and_remove();
+    Rights expected = {"list namespaces",
+                       "delete namespaces",
+                       "list pods in lab-x-a-1",
+                       "delete pods in lab-x-a-1",
+                       "list nodes",
+                       "delete nodes",
+                       "delete leases in kube-node-lease",
+                       "list events in default",
+                       "delete events in default",
+                       "list priorityclasses",
+                       "delete priorityclasses",
+                       "list certificatesigningrequests",
+                       "delete certificatesigningrequests"};
+    EXPECT_EQ(server.used, expected);
+    Rights missing;
+    for (const std::string& right : server.used) {
+      const std::string everywhere = right.substr(0, right.find(" in "));
+      if (!server.reviewed.contains(right) && !server.reviewed.contains(everywhere)) {
+        missing.insert(right);
+      }
+    }
+    // Without priorities a run has no classes to delete.
+    EXPECT_EQ(missing, with_priorities ? Rights() : Rights({"delete priorityclasses"}));
+  }
 }
 
 }  // namespace
