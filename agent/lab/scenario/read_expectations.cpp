@@ -16,17 +16,18 @@ struct MeasureKind {
   Measure measure;
   NameKinds of;  // what `of` may name; 0: nothing
   Amount amount;
+  bool has_within;  // it counts things that happen, each at a time
 };
 
 constexpr NameKinds places = name_kind::site | name_kind::node;
 constexpr MeasureKind measure_kinds[] = {
-    {"restarts", Measure::restarts, places | name_kind::workload, Amount::count},
-    {"evictions", Measure::evictions, places | name_kind::workload, Amount::count},
-    {"unavailable", Measure::unavailable, name_kind::workload, Amount::seconds},
-    {"requests-per-second", Measure::requests, 0, Amount::number},
-    {"bytes", Measure::bytes, places, Amount::bytes},
-    {"not-ready", Measure::not_ready, places, Amount::count},
-    {"duplicates", Measure::duplicates, name_kind::workload, Amount::count},
+    {"restarts", Measure::restarts, places | name_kind::workload, Amount::count, true},
+    {"evictions", Measure::evictions, places | name_kind::workload, Amount::count, true},
+    {"unavailable", Measure::unavailable, name_kind::workload, Amount::seconds, false},
+    {"requests-per-second", Measure::requests, 0, Amount::number, false},
+    {"bytes", Measure::bytes, places, Amount::bytes, false},
+    {"not-ready", Measure::not_ready, places, Amount::count, true},
+    {"duplicates", Measure::duplicates, name_kind::workload, Amount::count, false},
 };
 
 // The amount in `text`, in the unit of the measure.
@@ -116,7 +117,16 @@ void check_bounds(FieldReader& fields, const YamlItem& item, const MeasureKind& 
   if (made.at_least && made.at_most && *made.at_least > *made.at_most) {
     fields.wrong(item, "at-least is above at-most");
   }
-  if (made.within && item.node.find("at-least") == nullptr) {
+  if (!made.within) return;
+  if (!kind.has_within) {
+    std::vector<std::string_view> known;
+    for (const MeasureKind& each : measure_kinds) {
+      if (each.has_within) known.push_back(each.key);
+    }
+    fields.wrong(
+        {*item.node.find("within"), path_of(item.path, "within")},
+        std::string(kind.key) + " has no within; only " + alternatives(known, "and") + " have it");
+  } else if (item.node.find("at-least") == nullptr) {
     fields.wrong(item, "within needs at-least");
   }
 }

@@ -250,6 +250,18 @@ std::vector<Mistake> expectation_mistakes() {
        "s.yaml:6:3: expect[0]: at-least is above at-most"},
       {"WithinWithoutAtLeast", expect("{restarts, at-most: 1, within: 5m}"),
        "s.yaml:6:3: expect[0]: within needs at-least"},
+      {"WithinOfTime", expect("{unavailable, of: web, at-least: 30s, within: 5m}"),
+       "s.yaml:6:49: expect[0].within: unavailable has no within; only restarts, evictions and "
+       "not-ready have it"},
+      {"WithinOfRequests", expect("{requests-per-second, at-least: 30, within: 5m}"),
+       "s.yaml:6:47: expect[0].within: requests-per-second has no within; only restarts, evictions "
+       "and not-ready have it"},
+      {"WithinOfBytes", expect("{bytes, of: a, at-least: 1MB, within: 5m}"),
+       "s.yaml:6:41: expect[0].within: bytes has no within; only restarts, evictions and not-ready "
+       "have it"},
+      {"WithinOfDuplicates", expect("{duplicates, at-least: 1, within: 5m}"),
+       "s.yaml:6:37: expect[0].within: duplicates has no within; only restarts, evictions and "
+       "not-ready have it"},
       {"OfAWorkloadThatIsNotThere", expect("{unavailable, of: wb, at-most: 30s}"),
        "s.yaml:6:21: expect[0].of: unknown name \"wb\"; did you mean \"web\"?"},
       {"UnavailableOfASite", expect("{unavailable, of: a, at-most: 30s}"),
