@@ -31,8 +31,28 @@ bool concerns(const std::string& of, std::initializer_list<std::string_view> nam
   });
 }
 
-Duration begin_of(const PodResult& pod) {
-  return pod.running.empty() ? pod.created : pod.running.back().begin;
+// When the pod's containers started, the first time included, as far as that was seen.
+std::vector<Duration> starts_of(const PodResult& pod) {
+  std::vector<Duration> starts;
+  const Span* before = nullptr;
+  for (const Span& span : pod.running) {
+    const bool follows = before != nullptr && before->end == span.begin;
+    if (!follows || span.state == "starting") starts.push_back(span.begin);
+    before = &span;
+  }
+  if (starts.empty()) starts.push_back(pod.created);
+  return starts;
+}
+
+// Restarts are the last starts. There are fewer of them if containers of a pod restarted together,
+// or so quickly that it was not seen.
+void add_restarts(Measured& measured, const PodResult& pod) {
+  const std::vector<Duration> starts = starts_of(pod);
+  const auto last = static_cast<int>(starts.size()) - 1;
+  for (int left = pod.restarts - 1; left >= 0; --left) {
+    const int at = std::clamp(last - left, std::min(1, last), last);
+    measured.add(starts[static_cast<std::size_t>(at)], pod.name);
+  }
 }
 
 Measured measure_pods(const Expectation& expected, const RunResult& result) {
@@ -43,9 +63,7 @@ Measured measure_pods(const Expectation& expected, const RunResult& result) {
       if (pod.evicted) measured.add(*pod.evicted, pod.name);
       continue;
     }
-    for (int restart = 0; restart < pod.restarts; ++restart) {
-      measured.add(begin_of(pod), pod.name);
-    }
+    add_restarts(measured, pod);
   }
   return measured;
 }
@@ -107,29 +125,32 @@ std::string number(double value) {
   return text;
 }
 
-std::string_view unit(Measure measure) {
+// "1 restart", "2 restarts".
+std::string amount(double value, Measure measure) {
+  const std::string text = number(value) + " ";
+  const std::string several = value == 1 ? "" : "s";
   switch (measure) {
     case Measure::restarts:
-      return "restarts";
+      return text + "restart" + several;
     case Measure::evictions:
-      return "evictions";
+      return text + "eviction" + several;
     case Measure::unavailable:
-      return "s unavailable";
+      return text + "s unavailable";
     case Measure::requests:
-      return "requests/s";
+      return text + "requests/s";
     case Measure::bytes:
-      return "bytes";
+      return text + "byte" + several;
     case Measure::not_ready:
-      return "nodes not ready";
+      return text + "node" + several + " not ready";
     case Measure::duplicates:
-      return "duplicates";
+      return text + "duplicate" + several;
   }
   UNREACHABLE();
 }
 
 // "2 evictions: default/web-1 at 15m10s, default/web-2 at 15m10s"
 std::string describe(const Measured& measured, Measure measure) {
-  std::string text = number(measured.value) + " " + std::string(unit(measure));
+  std::string text = amount(measured.value, measure);
   std::size_t shown = 0;
   for (const auto& [at, what] : measured.parts) {
     if (shown == places_max) return text + ", ...";
@@ -142,15 +163,13 @@ std::string describe(const Measured& measured, Measure measure) {
 
 std::vector<ExpectationResult> check_expectations(const Scenario& scenario,
                                                   const RunResult& result) {
-  Duration first_fault = scenario.duration;
-  for (const ScenarioEvent& event : scenario.events) first_fault = std::min(first_fault, event.at);
   std::vector<ExpectationResult> results;
   for (const Expectation& expected : scenario.expectations) {
     Measured measured = measure(expected, result);
     std::sort(measured.parts.begin(), measured.parts.end());
     double reached = measured.value;
     if (expected.within) {
-      const Duration limit = first_fault + *expected.within;
+      const Duration limit = first_event(scenario) + *expected.within;
       reached = static_cast<double>(
           std::count_if(measured.parts.begin(), measured.parts.end(),
                         [limit](const auto& part) { return part.first <= limit; }));

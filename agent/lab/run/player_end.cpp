@@ -16,10 +16,6 @@ constexpr Duration list_limit = std::chrono::seconds(5);
 constexpr Duration compare_interval = std::chrono::milliseconds(500);
 constexpr std::size_t differences_shown = 5;
 
-Duration first_event(const Scenario& scenario) {
-  return scenario.events.empty() ? Duration::zero() : scenario.events.front().at;
-}
-
 // The objects of a collection.
 template <class Object>
 asio::awaitable<Result<std::vector<Object>>> listed(ApiClient& client, std::string path,

@@ -212,7 +212,7 @@ struct Expectation {
   std::string of;  // a site, node or workload; empty: everything
   std::optional<double> at_least;
   std::optional<double> at_most;
-  std::optional<Duration> within;  // counted from the first fault: `at_least` is reached by then
+  std::optional<Duration> within;  // counted from first_event(): `at_least` is reached by then
   std::string text;                // as written in the file
   int line = 0;
 };
@@ -232,5 +232,10 @@ struct Scenario {
   std::vector<ScenarioEvent> events;         // in order of time
   std::vector<Expectation> expectations;
 };
+
+// When the first event begins, of whatever kind; the start if there is none.
+[[nodiscard]] inline Duration first_event(const Scenario& scenario) {
+  return scenario.events.empty() ? Duration::zero() : scenario.events.front().at;
+}
 
 }  // namespace holdfast::agent::lab
