@@ -109,6 +109,14 @@ TEST_F(LabUp, IsCutHealedAndKilledAndLeavesNothingBehind) {
   EXPECT_EQ(command({"heal", "all"}).output, "heal edge-1\nheal edge-2\n");
   EXPECT_TRUE(eventually(20s, [this] { return kubectl_status("edge-1") == "True"; }));
 
+  EXPECT_EQ(command({"degrade", "edge-1", "4g"}).output, "degrade edge-1 to 4g\n");
+  EXPECT_EQ(in_view("edge-1", "link"), "4g");
+  EXPECT_EQ(command({"cut", "edge-1"}).output, "cut edge-1\n");
+  EXPECT_EQ(in_view("edge-1", "link"), "cut");
+  EXPECT_EQ(command({"degrade", "cloud", "4g"}).output, "degrade cloud to 4g\n");
+  EXPECT_EQ(command({"heal", "edge-1", "cloud"}).output, "heal edge-1\nheal cloud\n");
+  EXPECT_EQ(in_view("edge-1", "link"), "up") << "heal ends cut and degrade";
+
   EXPECT_EQ(command({"kill", "edge-2", "--for=2s"}).output,
             "kill holdfast-edge of edge-2 for 2s\n");
   EXPECT_TRUE(becomes("edge-2", "agent", "down"));

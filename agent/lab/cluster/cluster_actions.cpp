@@ -100,10 +100,10 @@ Status Cluster::begin_one(const ScenarioEvent&, const Degrade& action) {
 }
 
 Status Cluster::end_one(const Degrade& action) {
-  if (action.target == "cloud") return set_quality(action.target, {}, {}, true);
+  if (action.target == "cloud") return control_plane_->cloud_link().restore_quality();
   for (LabNode* node : targets(action.target)) {
-    const LinkProfile& usual = node->site().link;
-    if (auto done = set_quality(node->name(), usual.up, usual.down, true); !done) return done;
+    if (auto done = node->link().restore_quality(); !done) return fail(node->name(), done.error());
+    changed(*node);
   }
   return {};
 }

@@ -102,12 +102,16 @@ Status Link::heal(Direction direction, CutKind kind) {
 
 Status Link::heal_all() {
   cuts_ = {};
-  return apply();
+  return restore_quality();
 }
 
 Status Link::set_quality(const LinkQuality& up, const LinkQuality& down, bool is_usual) {
   up_ = up;
   down_ = down;
+  if (is_usual) {
+    usual_up_ = up_;
+    usual_down_ = down_;
+  }
   is_degraded_ = !is_usual;
   return apply();
 }

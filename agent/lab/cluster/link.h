@@ -1,6 +1,7 @@
 // A link of the lab: a fault proxy that is cut and degraded in the words of a scenario.
 //
-// Cuts may overlap, as in the simulator: each one is healed with the same values, or all at once.
+// Cuts may overlap, as in the simulator: each one is healed with the same values, or all at once,
+// which also ends degradations.
 // The rate of a quality applies to each connection, and its loss is not played: TCP repeats what is
 // lost, so that a proxy of streams could only delay it.
 //
@@ -47,9 +48,11 @@ class Link {
   // Errors of all: unavailable, if another program took the port while the link refused.
   [[nodiscard]] Status cut(Direction direction, CutKind kind);
   [[nodiscard]] Status heal(Direction direction, CutKind kind);
+  // Ends all cuts, and restores the usual quality.
   [[nodiscard]] Status heal_all();
-  // `is_usual` says that this is the link's own quality again.
+  // `is_usual` says that this is the link's own quality, to which it returns.
   [[nodiscard]] Status set_quality(const LinkQuality& up, const LinkQuality& down, bool is_usual);
+  [[nodiscard]] Status restore_quality() { return set_quality(usual_up_, usual_down_, true); }
 
   [[nodiscard]] bool is_cut() const { return cuts_ != Cuts{}; }
   // "cut", "degraded" or "", as in NodeResult::link.
@@ -70,6 +73,8 @@ class Link {
   Cuts cuts_;
   LinkQuality up_;
   LinkQuality down_;
+  LinkQuality usual_up_;
+  LinkQuality usual_down_;
   bool is_degraded_ = false;
 };
 

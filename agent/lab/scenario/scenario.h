@@ -119,7 +119,7 @@ struct Cut {  // until Heal or `duration`
   Direction direction = Direction::both;
   CutKind kind = CutKind::black_hole;
 };
-struct Heal {
+struct Heal {  // ends all cuts and degradations of the target's links
   Target target;
 };
 struct Flap {  // cut for `down`, healed for `up`, and so on
@@ -128,7 +128,7 @@ struct Flap {  // cut for `down`, healed for `up`, and so on
   Duration down{};
   CutKind kind = CutKind::black_hole;
 };
-struct Degrade {  // the link gets another quality
+struct Degrade {  // the link gets another quality, until Heal or `duration`
   Target target;
   LinkProfile link;
 };

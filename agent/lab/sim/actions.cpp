@@ -58,7 +58,7 @@ void World::set_cut(SimNode& node, const Cut& action, bool cut) {
   } else {
     node.link().heal(action.direction, action.kind);
   }
-  recorder_.link_is(node.name(), node.link().is_cut() ? "cut" : "");
+  recorder_.link_is(node.name(), node.link().state());
 }
 
 void World::begin_one(const ScenarioEvent&, const Cut& action) {
@@ -75,7 +75,7 @@ void World::begin_one(const ScenarioEvent&, const Heal& action) {
   if (action.target == "cloud") cloud_.link().heal_all();
   for (SimNode* node : nodes_of(action.target)) {
     node->link().heal_all();
-    recorder_.link_is(node->name(), "");
+    recorder_.link_is(node->name(), node->link().state());
   }
 }
 
@@ -97,18 +97,19 @@ void World::flap(const Flap& action, MonoTime until, bool down) {
 }
 
 void World::begin_one(const ScenarioEvent&, const Degrade& action) {
-  if (action.target == "cloud") cloud_.link().set_quality(action.link.up, action.link.down);
+  const LinkProfile& link = action.link;
+  if (action.target == "cloud") cloud_.link().set_quality(link.up, link.down, false);
   for (SimNode* node : nodes_of(action.target)) {
-    node->link().set_quality(action.link.up, action.link.down);
-    recorder_.link_is(node->name(), "degraded");
+    node->link().set_quality(link.up, link.down, false);
+    recorder_.link_is(node->name(), node->link().state());
   }
 }
 
 void World::end_one(const Degrade& action) {
-  if (action.target == "cloud") cloud_.restore_link();
+  if (action.target == "cloud") cloud_.link().restore_quality();
   for (SimNode* node : nodes_of(action.target)) {
-    node->link().set_quality(node->site().link.up, node->site().link.down);
-    recorder_.link_is(node->name(), "");
+    node->link().restore_quality();
+    recorder_.link_is(node->name(), node->link().state());
   }
 }
 
@@ -124,8 +125,9 @@ void World::play_traces() {
         const bool changes = point.is_cut != std::exchange(was_cut, point.is_cut);
         engine_.at(Engine::start + base + point.at, [this, &site, &point, changes] {
           for (SimNode* node : by_site_.at(site.name)) {
-            node->link().set_quality(point.up, point.down);
+            node->link().set_quality(point.up, point.down, true);
             if (changes) set_cut(*node, {.target = site.name}, point.is_cut);
+            recorder_.link_is(node->name(), node->link().state());
           }
         });
       }

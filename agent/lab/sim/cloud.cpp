@@ -52,11 +52,6 @@ Cloud::Cloud(Engine& engine, Server& server, const CloudConfig& config,
 
 sync::control::Now Cloud::now() const { return {engine_.now(), engine_.wall() + clock_offset_}; }
 
-void Cloud::restore_link() {
-  const LinkProfile usual = data_centre();
-  link_.set_quality(usual.up, usual.down);
-}
-
 // ------------------------------------------------------------------------------------- process
 
 void Cloud::start() {

@@ -41,8 +41,6 @@ class Cloud {
   void resume();
 
   [[nodiscard]] Link& link() { return link_; }
-  // Its usual quality: that of a line in a data centre.
-  void restore_link();
   [[nodiscard]] bool is_running() const { return controller_ != nullptr; }
   [[nodiscard]] bool is_paused() const { return paused_; }
   // Null while it does not run.

@@ -20,7 +20,10 @@ bool includes(Direction direction, Way way) {
 }  // namespace
 
 Link::Link(Engine& engine, std::shared_ptr<Line> line, const LinkProfile& profile)
-    : engine_(engine), line_(std::move(line)), quality_{profile.up, profile.down} {}
+    : engine_(engine),
+      line_(std::move(line)),
+      quality_{profile.up, profile.down},
+      usual_quality_(quality_) {}
 
 Link::ConnectionPtr Link::connect() {
   auto made = std::make_shared<Connection>();
@@ -80,6 +83,7 @@ void Link::heal_all() {
   for (const Way way : {Way::up, Way::down}) {
     if (std::exchange(cuts_[index(way)], 0) > 0) release(way);
   }
+  restore_quality();
 }
 
 void Link::release(Way way) {
@@ -123,6 +127,20 @@ void Link::restart_random(Draw draw) {
   own_random_[at] = Random(Random(seed_ + at).next() ^ time);
 }
 
-void Link::set_quality(const LinkQuality& up, const LinkQuality& down) { quality_ = {up, down}; }
+void Link::set_quality(const LinkQuality& up, const LinkQuality& down, bool is_usual) {
+  quality_ = {up, down};
+  if (is_usual) usual_quality_ = quality_;
+  is_degraded_ = !is_usual;
+}
+
+void Link::restore_quality() {
+  quality_ = usual_quality_;
+  is_degraded_ = false;
+}
+
+std::string_view Link::state() const {
+  if (is_cut()) return "cut";
+  return is_degraded_ ? "degraded" : "";
+}
 
 }  // namespace holdfast::agent::lab::sim

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/lab/scenario/scenario.h"
@@ -50,8 +51,13 @@ class Link {
   // Cuts may overlap: each one is healed with the same values, or all at once.
   void cut(Direction direction, CutKind kind);
   void heal(Direction direction, CutKind kind);
+  // Ends all cuts, and restores the usual quality.
   void heal_all();
-  void set_quality(const LinkQuality& up, const LinkQuality& down);
+  // `is_usual` says that this is the link's own quality, to which it returns.
+  void set_quality(const LinkQuality& up, const LinkQuality& down, bool is_usual);
+  void restore_quality();
+  // "cut", "degraded" or "", as in NodeResult::link.
+  [[nodiscard]] std::string_view state() const;
   // Resets all connections, as when the API server restarts.
   void reset_all();
 
@@ -91,6 +97,8 @@ class Link {
   Engine& engine_;
   std::shared_ptr<Line> line_;
   std::array<LinkQuality, ways> quality_;
+  std::array<LinkQuality, ways> usual_quality_;
+  bool is_degraded_ = false;
   std::array<int, ways> cuts_{};
   int refusals_ = 0;
   std::array<MonoTime, ways> cut_since_{};

@@ -202,7 +202,7 @@ Status Session::change(Verb verb, const ScenarioEvent& event) {
   const bool begins = verb == Verb::begin;
   Status done = begins ? cluster_.perform(event) : cluster_.end(event);
   const auto* heal = std::get_if<Heal>(&event.action);
-  if (done && heal != nullptr && heal->target != "cloud") done = restore_quality(heal->target);
+  if (done && heal != nullptr) note_restored(heal->target);
   log(words_of(verb, event) + (done ? "" : ": " + done.error().what));
   if (!done) return done;
   marks_.note(verb, event);
@@ -210,13 +210,11 @@ Status Session::change(Verb verb, const ScenarioEvent& event) {
   return done;
 }
 
-// `heal` also ends `degrade`, unlike in a scenario, where every event has its own end.
-Status Session::restore_quality(const Target& node) {
+void Session::note_restored(const Target& target) {
   ScenarioEvent event;
-  event.action = Degrade{.target = node, .link = {}};
+  event.action = Degrade{.target = target, .link = {}};
   (void)pending_.ticket(event.action);
   marks_.note(Verb::end, event);
-  return cluster_.end(event);
 }
 
 asio::awaitable<void> Session::end_later(ScenarioEvent event, std::uint64_t ticket) {

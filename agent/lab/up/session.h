@@ -53,7 +53,7 @@ class Session final : public Operator {
   void introduce();
   asio::awaitable<void> refresh();
   [[nodiscard]] Status change(Verb verb, const ScenarioEvent& event);
-  [[nodiscard]] Status restore_quality(const Target& node);
+  void note_restored(const Target& target);
   asio::awaitable<void> end_later(ScenarioEvent event, std::uint64_t ticket);
   asio::awaitable<Status> shut_down();
   void log(std::string text) { events_.add(clock_.mono() - started_, std::move(text)); }

@@ -53,8 +53,11 @@ TEST(Link, OverlappingCutsAreHealedOneByOne) {
     EXPECT_EQ(link.state(), "degraded");
     EXPECT_TRUE(link.cut(Direction::both, CutKind::refuse));
     EXPECT_EQ(link.state(), "cut");
+    EXPECT_TRUE(link.heal(Direction::both, CutKind::refuse));
+    EXPECT_EQ(link.state(), "degraded") << "the end of a cut does not end a degradation";
+    EXPECT_TRUE(link.cut(Direction::both, CutKind::refuse));
     EXPECT_TRUE(link.heal_all());
-    EXPECT_EQ(link.state(), "degraded");
+    EXPECT_EQ(link.state(), "") << "cuts and degradations end";
     co_await link.stop();
   });
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/lab/scenario/link_profile.h"
 #include "agent/lab/sim/random_scenario.h"
 #include "agent/lab/sim/sim_options.h"
 
@@ -117,6 +118,47 @@ TEST(Sim, APlainSiteLosesItsPods) {
   EXPECT_EQ(outcome.result.workloads[0].evicted, 0);
   EXPECT_EQ(outcome.result.workloads[1].evicted, 3);
   EXPECT_EQ(outcome.result.workloads[3].evicted, 0);
+}
+
+// "cut 10m0s-20m0s, degraded 20m0s-30m0s"
+std::string links_of(const NodeResult& node) {
+  std::string text;
+  for (const Span& span : node.link) {
+    text += (text.empty() ? "" : ", ") + span.state + " " + format_duration(span.begin) + "-" +
+            format_duration(span.end);
+  }
+  return text;
+}
+
+// As Link::state() has it for real processes: a link that is cut and degraded is shown as cut, and
+// `heal` ends both.
+TEST(Sim, ALinkIsHealedCompletely) {
+  const Action cut = Cut{.target = "a"};
+  const Action heal = Heal{.target = "a"};
+  const Action degrade = Degrade{.target = "a", .link = *named_profile("satellite")};
+  const struct {
+    std::vector<ScenarioEvent> events;
+    std::string links;
+  } rows[] = {{{{.at = minutes(10), .action = degrade}, {.at = minutes(20), .action = heal}},
+               "degraded 10m0s-20m0s"},
+              {{{.at = minutes(10), .action = degrade},
+                {.at = minutes(20), .duration = minutes(5), .action = cut}},
+               "degraded 10m0s-20m0s, cut 20m0s-25m0s, degraded 25m0s-2h0m0s"},
+              {{{.at = minutes(10), .action = cut},
+                {.at = minutes(20), .duration = minutes(5), .action = degrade},
+                {.at = minutes(30), .action = heal}},
+               "cut 10m0s-30m0s"},
+              {{{.at = minutes(10), .duration = minutes(5), .action = degrade},
+                {.at = minutes(12), .action = heal},
+                {.at = minutes(14), .duration = minutes(6), .action = cut}},
+               "degraded 10m0s-12m0s, cut 14m0s-20m0s"}};
+  for (const auto& row : rows) {
+    Scenario scenario = two_sites();
+    scenario.events = row.events;
+    const SimOutcome outcome = play(scenario);
+    EXPECT_EQ(links_of(outcome.result.nodes[0]), row.links);
+    EXPECT_EQ(links_of(outcome.result.nodes[3]), "") << "a node of the other site";
+  }
 }
 
 TEST(Sim, TheSameSeedGivesTheSameRun) {
