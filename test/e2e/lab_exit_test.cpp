@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "agent/lab/cluster/pod_processes.h"
+#include "agent/lab/result/json.h"
 #include "platform/text.h"
 #include "test/e2e/processes.h"
 #include "test/e2e/run_program.h"
@@ -88,6 +89,37 @@ TEST_F(LabExit, TheCodeSaysWhyAndOnlyAnErrorKeepsTheTemporaryFolder) {
     EXPECT_EQ(take_temporary(), row.kept) << ended.output;
   }
   EXPECT_TRUE(std::filesystem::exists(path("data/logs"))) << "a folder of --data is kept";
+}
+
+// So that `run -o json > FILE` writes what `report` and `compare` read.
+TEST_F(LabExit, ProgressGoesToStandardErrorAndTheResultToStandardOutput) {
+  const std::string lab = HOLDFAST_BIN_DIR "/holdfast-lab";
+  const struct {
+    std::string command;
+    std::string result;    // how standard output begins
+    std::string progress;  // in standard error
+  } rows[] = {
+      {"run " + path("quiet.yaml"), "a: 0 restarts\n", "the scenario begins"},
+      {"run " + path("quiet.yaml") + " -o json", R"({"kind":"RunResult")", "the scenario begins"},
+      {"sim --skip-heartbeats " + path("quiet.yaml"), "a: 0 restarts\n", "renewals skipped"},
+      {"sim --skip-heartbeats " + path("quiet.yaml") + " -o json", R"({"kind":"RunResult")",
+       "renewals skipped"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.command);
+    const std::string command =
+        lab + " " + row.command + " >" + path("result") + " 2>" + path("progress");
+    const test::Ended ended = test::run_program({"/bin/sh", "-c", command}, path("shell.log"), 90s);
+    EXPECT_EQ(ended.exit, proc::ExitStatus());
+    EXPECT_EQ(ended.output, "");
+    const std::string result = fs::read_all(path("result"), 1UL << 20).value_or("");
+    const std::string progress = fs::read_all(path("progress"), 1UL << 20).value_or("");
+    EXPECT_TRUE(result.starts_with(row.result)) << result;
+    EXPECT_EQ(result.find(row.progress), std::string::npos) << result;
+    EXPECT_NE(progress.find(row.progress), std::string::npos) << progress;
+    EXPECT_EQ(progress.find(row.result), std::string::npos) << progress;
+    if (!row.command.ends_with("json")) continue;
+    EXPECT_TRUE(agent::lab::result_from_json(result)) << result;
+  }
 }
 
 TEST_F(LabExit, CtrlCEndsAllProcesses) {
