@@ -5,6 +5,7 @@ set_tests_properties(
   LabGuest.IsRemovedAfterAnErrorAndIfExpectationsAreNotMet
   LabGuest.NodesHaveTheRightsOfNodesAndCtrlCRemovesThem
   LabGuest.TheNextRunRemovesWhatACrashOfThisMachineHasLeft
+  LabGuestUser.NeedsOnlyTheRightsThatTheRunNames
   LabRun.KeepsPodsOfAutonomousSitesAndEvictsOthers LabRun.BringsPodsBackFromTheCacheAfterAPowerLoss
   LabRun.StopsDrainedPodsWhenTheirNodeReturns
   PROPERTIES RUN_SERIAL TRUE TIMEOUT 120)
