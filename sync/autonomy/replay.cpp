@@ -18,6 +18,7 @@ constexpr int forbidden_reads_max = 4;
 constexpr Duration backoff_min = std::chrono::seconds(1);
 constexpr Duration drain_backoff_min = std::chrono::seconds(2);
 constexpr Duration backoff_max = std::chrono::seconds(60);
+constexpr Duration request_limit_min = std::chrono::seconds(10);
 
 // The n-th wait, from 1 on: `first`, doubled with each further one up to backoff_max.
 Duration doubled(Duration first, int n) {
@@ -87,6 +88,24 @@ ReplayOutcome outcome_of_answer(const ReplayAnswer& answer) {
 bool may_have_arrived(int http_status) { return http_status >= 500; }
 
 Duration replay_backoff(int refusals) { return doubled(backoff_min, refusals); }
+
+Duration replay_request_limit(int failures) { return doubled(request_limit_min, failures + 1); }
+
+void ReplayWidth::note_answer(Duration took) {
+  // With more at the same time, slower answers would take longer than they may.
+  if (took > request_limit_min / 2) {
+    quick_ = 0;
+    return;
+  }
+  if (++quick_ < value_ || value_ >= most_) return;
+  ++value_;
+  quick_ = 0;
+}
+
+void ReplayWidth::note_congestion() {
+  value_ = std::max<std::size_t>(value_ / 2, 1);
+  quick_ = 0;
+}
 
 Duration drain_backoff(int failed) { return doubled(drain_backoff_min, failed); }
 

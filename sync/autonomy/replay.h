@@ -42,6 +42,31 @@ struct ReplayAnswer {
 // itself: an admission webhook that hangs, say. Then it waits by itself.
 [[nodiscard]] constexpr bool ends_drain(int failures) { return failures == 1; }
 
+// The time that one request of a write may take that was not answered `failures` times: 10 s,
+// doubled with each of them up to 60 s, after which an API server breaks off a request itself
+// (--request-timeout). A large object on a slow line needs that long.
+[[nodiscard]] Duration replay_request_limit(int failures);
+
+// How many writes are sent at the same time. Writes that share a slow line could all take too long,
+// and each time anew, so that none of them ever arrived. Follows TCP's congestion avoidance (RFC
+// 5681): one more after as many quick answers in a row as there are writes, half as many after each
+// request that was not answered in time or found an overloaded server.
+class ReplayWidth {
+ public:
+  // `most` at first.
+  explicit ReplayWidth(std::size_t most) : value_(most), most_(most) {}
+
+  [[nodiscard]] std::size_t value() const { return value_; }
+  // A request was answered after that time.
+  void note_answer(Duration took);
+  void note_congestion();
+
+ private:
+  std::size_t value_;
+  std::size_t most_;
+  std::size_t quick_ = 0;  // answers since the last change
+};
+
 // The pause after the n-th drain in a row that failed while the link is connected; from 1 on.
 [[nodiscard]] Duration drain_backoff(int failed);
 

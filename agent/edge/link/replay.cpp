@@ -194,7 +194,7 @@ Status Replay::next_batch(Round& round) {
 }
 
 void Replay::launch(Round& round) {
-  while (!round.failed && !round.ready.empty() && round.under_way < replay_limits.in_flight) {
+  while (!round.failed && !round.ready.empty() && round.under_way < width_.value()) {
     store::Entry entry = std::move(round.ready.front());
     round.ready.pop_front();
     auto counted = std::make_unique<UnderWay>(round.under_way, round.changed);
@@ -275,7 +275,10 @@ asio::awaitable<Result<http::Response>> Replay::ask(const store::Entry& entry, b
     request.body = write.body;
     request.content_type = write.content_type;
   }
-  co_return co_await uplink_.send(std::move(request), false, replay_limits.request);
+  const MonoTime began = clock_.mono();
+  auto answer = co_await uplink_.send(std::move(request), false, request_limit(entry));
+  adapt_width(answer, clock_.mono() - began);
+  co_return answer;
 }
 
 void Replay::handle_answer(Round& round, const store::Entry& entry,
@@ -358,32 +361,6 @@ void Replay::end(Round& round, const store::Entry& entry, store::Outcome outcome
 void Replay::requeue(Round& round, const store::Entry& entry, store::Attempt attempt) {
   forget_answer(entry.write);
   round.ended.push_back({.id = entry.id, .attempt = attempt});
-}
-
-// -------------------------------------------------------------------------------------- waiting
-
-std::set<store::EntryId> Replay::held_back() const {
-  std::set<store::EntryId> held;
-  for (const auto& [id, waiting] : waiting_) {
-    if (waiting.due > clock_.mono()) held.insert(id);
-  }
-  return held;
-}
-
-void Replay::drain_soon() {
-  if (!next_drain_) next_drain_ = clock_.mono();
-}
-
-MonoTime Replay::due() const {
-  MonoTime first = next_drain_.value_or(MonoTime::max());
-  for (const auto& [id, waiting] : waiting_) first = std::min(first, waiting.due);
-  // While the server is overloaded, single writes wait as long as all others.
-  return next_drain_ ? std::max(first, *next_drain_) : first;
-}
-
-// Removes entries that were due when a drain began and did not come: a newer write superseded them.
-void Replay::forget_finished_entries(MonoTime began) {
-  std::erase_if(waiting_, [began](const auto& each) { return each.second.due <= began; });
 }
 
 asio::awaitable<void> Replay::join() {

@@ -29,10 +29,9 @@
 namespace holdfast::agent {
 
 struct ReplayLimits {
-  std::size_t in_flight = 12;  // objects whose writes are sent at the same time
+  std::size_t in_flight = 12;  // objects whose writes are sent at the same time; see ReplayWidth
   std::size_t group = 32;      // entries marked or settled with one durable write
   Duration group_time = std::chrono::milliseconds(200);  // answered entries are settled within this
-  Duration request = std::chrono::seconds(10);           // for one request
   // The pause after a drain that failed while connected, doubled with each further one. It is at
   // least the server's Retry-After, of which no more than `pause_max` counts.
   Duration pause_min = std::chrono::seconds(2);
@@ -86,7 +85,7 @@ class Replay {
   asio::awaitable<void> run(Round& round);
   // One OfflineStore::next_batch(). Errors: the disk's.
   [[nodiscard]] Status next_batch(Round& round);
-  // Starts attempts for marked entries, at most ReplayLimits::in_flight at a time.
+  // Starts attempts for marked entries, as many at a time as width_ allows.
   void launch(Round& round);
   // `counted` counts the attempt until its end.
   asio::awaitable<void> attempt(Round& round, store::Entry entry,
@@ -116,6 +115,10 @@ class Replay {
   // The entries that still wait.
   [[nodiscard]] std::set<store::EntryId> held_back() const;
   void forget_finished_entries(MonoTime began);
+  // The time that the entry's next request may take.
+  [[nodiscard]] Duration request_limit(const store::Entry& entry) const;
+  // Takes the outcome of a request, and how long it took, into account for width_.
+  void adapt_width(const Result<http::Response>& answer, Duration took);
 
   const std::string node_name_;
   Uplink& uplink_;
@@ -126,6 +129,7 @@ class Replay {
   std::map<store::EntryId, Waiting> waiting_;  // entries refused for now
   std::optional<MonoTime> next_drain_;         // when to drain again after a drain that failed
   int failed_drains_ = 0;                      // in a row
+  sync::autonomy::ReplayWidth width_{ReplayLimits().in_flight};
   bool not_taken_ = false;
   bool keeps_answers_ = false;
   std::map<sync::autonomy::WrittenObject, sync::autonomy::AnsweredState> answered_;

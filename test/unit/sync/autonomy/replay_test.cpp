@@ -87,5 +87,32 @@ TEST(Replay, AnEventIsSentAsLongAsTheCloudWouldHaveKeptIt) {
   EXPECT_FALSE(is_expired("pods", hours(24 * 365))) << "a status does not expire";
 }
 
+TEST(ReplayRequest, HasTwiceTheTimeAfterEachTimeout) {
+  std::vector<Duration> limits;
+  for (int failures = 0; failures < 5; ++failures) limits.push_back(replay_request_limit(failures));
+  EXPECT_EQ(limits, (std::vector<Duration>{10s, 20s, 40s, 60s, 60s}));
+}
+
+// What happens to a width of at most 4: "." is a quick answer, "s" a slow one, "!" congestion.
+TEST(ReplayWidth, FollowsWhatTheLineCarries) {
+  const struct {
+    std::string_view what;
+    std::size_t width;
+  } rows[] = {{"", 4},    {"......", 4}, {"ssssss", 4}, {"!", 2},          {"!!", 1},  {"!!!", 1},
+              {"!.", 2},  {"!..", 3},    {"!.....", 4}, {"!..!", 1},       {"!!.", 2}, {"!!...", 3},
+              {"!!s", 1}, {"!.s.", 2},   {"!.s..", 3},  {"!..........", 4}};
+  for (const auto& row : rows) {
+    ReplayWidth width(4);
+    for (const char each : row.what) {
+      if (each == '!') {
+        width.note_congestion();
+      } else {
+        width.note_answer(each == '.' ? 5s : 5s + 1ms);
+      }
+    }
+    EXPECT_EQ(width.value(), row.width) << row.what;
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::sync::autonomy

@@ -49,6 +49,16 @@ TEST(FullOutbox, RefusesAWriteAndChangesNothing) {
       << refused.body;
   EXPECT_EQ(fixture.ask(last).body, before.body);
   EXPECT_EQ(fixture.state(), LinkState::offline);
+  // The server answers 429 to so many bytes at the same time. The kubelet tries again later.
+  fixture.restore_link();
+  const auto arrived = [&fixture](int number) {
+    return fixture.cloud.object(pods, name_of(number)).find("xxx") != std::string::npos;
+  };
+  for (int number = 0; number < fitting; ++number) {
+    EXPECT_TRUE(fixture.time.run_until(2min, [&] { return arrived(number); })) << number;
+  }
+  EXPECT_EQ(fixture.ask(status_of(fitting)).status, 200);
+  EXPECT_TRUE(arrived(fitting));
 }
 
 }  // namespace
