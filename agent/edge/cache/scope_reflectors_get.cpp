@@ -66,6 +66,7 @@ asio::awaitable<std::optional<sync::watch::Failure>> ScopeReflectors::get_object
     ScopePtr scope, std::string authorization) {
   ApiRequest request{.target = scope->path() + "/" + percent_encode(scope->object_name()),
                      .authorization = std::move(authorization)};
+  request.may_be_large = true;
   if (scope->key().encoding == sync::wire::to_string(sync::wire::Encoding::protobuf)) {
     request.accept = object_types;
   }

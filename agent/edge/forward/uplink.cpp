@@ -17,6 +17,8 @@ namespace {
 
 // AnswerReader limits the bytes that are collected.
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+// An answer that is wanted whole has at least this time, if its request has.
+constexpr Duration whole_answer_time_min = std::chrono::seconds(5);
 
 sync::autonomy::Evidence evidence_of(const Result<http::Response>& outcome) {
   if (!outcome) return sync::autonomy::Evidence::failed;
@@ -28,10 +30,13 @@ sync::autonomy::UplinkClass class_of(http::Method method, std::string_view targe
   return sync::autonomy::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
 }
 
-std::optional<PassOn> pass_on(Delivery delivery) {
+// `limit`: of the request.
+std::optional<PassOn> pass_on(Delivery delivery, Duration limit) {
   if (delivery == Delivery::moving) return PassOn{};
   if (delivery != Delivery::whole_if_it_fits) return std::nullopt;
-  return PassOn{.bytes = no_limit, .time = Duration::max()};
+  // An answer that is still moving when three quarters of its time are over is better than none.
+  return PassOn{.bytes = no_limit,
+                .time = std::max<Duration>(limit / 4 * 3, whole_answer_time_min)};
 }
 
 Result<std::string> body_of(Result<http::Response> answer) {
@@ -110,7 +115,7 @@ asio::awaitable<Result<ReadAnswer>> Uplink::read(const SentRequest& sent,
   if (sent.may_be_large) rules.silence = sent.limit;
   const bool success = outcome->status >= 200 && outcome->status < 300;
   // Passed on in chunks, a body without a marked end would look whole wherever it was cut off.
-  if (success && !outcome->ends_with_connection) rules.pass_on = pass_on(sent.delivery);
+  if (success && !outcome->ends_with_connection) rules.pass_on = pass_on(sent.delivery, sent.limit);
   auto answer = co_await answers_.read(*std::move(outcome), std::move(rules));
   // A body that takes long or is broken says nothing about the link; a probe shows whether that is
   // down.

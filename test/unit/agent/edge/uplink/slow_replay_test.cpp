@@ -103,5 +103,43 @@ INSTANTIATE_TEST_SUITE_P(
                            5min}),
     [](const auto& info) { return "Row" + std::to_string(info.index); });
 
+// Directly this takes 44 s, and an API server allows a minute.
+TEST(SlowPath, ALargeObjectArrives) {
+  const std::string secrets = "/api/v1/namespaces/a/secrets";
+  const std::string claims = "/api/v1/namespaces/a/persistentvolumeclaims";
+  const struct {
+    const char* what;
+    std::string collection;
+    std::string one;
+    bool may_list;
+    bool is_kept;
+  } rows[] = {{"listed", secrets, "?fieldSelector=metadata.name%3Ds&", true, true},
+              {"got by name instead", secrets, "?fieldSelector=metadata.name%3Ds&", false, true},
+              {"passed on to the client", claims, "/s?", true, false}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    UplinkFixture fixture({.tls = http2(), .cluster = "insecure-skip-tls-verify: true"});
+    ASSERT_TRUE(fixture.until(LinkState::connected));
+    fixture.time.network().set_link({"127.0.0.1", fixture.servers[0]->port()},
+                                    {.latency = 50ms, .bytes_per_s = 16'000});
+    const std::string data(700'000, 'x');
+    fixture.cloud.put(row.collection, "s", R"({"data":{"a":")" + data + "\"}}");
+    fixture.servers[0]->special =
+        [&row](const http::Request& request) -> std::optional<http::Response> {
+      if (row.may_list || request.path() != row.collection) return std::nullopt;
+      return http::Response{.status = 403, .body = "{}"};
+    };
+    http::Response answer = fixture.ask(row.collection + row.one + "resourceVersion=0");
+    if (row.is_kept) {
+      fixture.time.run(1min);
+      EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+      fixture.cut_link();
+      answer = fixture.ask(row.collection + row.one + "resourceVersion=0");
+    }
+    EXPECT_EQ(answer.status, 200) << answer.body.substr(0, 300);
+    EXPECT_NE(answer.body.find(data), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::agent::uplink::slow_replay
