@@ -105,6 +105,50 @@ def _scope_of(uri):
     return path, tuple(sorted(word for word in query.split("&") if "Selector=" in word))
 
 
+POOR_LINE = 16 * 1000  # bytes per second
+POD_BYTES = 100 * 1000
+NOTE = "holdfast.test/note"
+
+
+def slow_line(site):
+    """Large pods, whose containers were restarted offline, over a line of 16 KB/s: all their statuses arrive."""
+    report = site.report
+    names = [name for name in site.node.pods() if "/once-" not in name]
+    note = random.Random(1).randbytes(POD_BYTES // 2).hex()
+    for name in names:
+        _annotate(site, name, note)
+    report.until("the node has the large pods", 30, lambda: (
+        (found := sum(_has_note(pod) for pod in site.node.pods().values())) == len(names), found))
+    site.cut()
+    victims = [site.node.pods()[name] for name in names]
+    for victim in victims:
+        site.node.kill_container(victim)
+    for victim in victims:
+        report.until(f"{victim['metadata']['name']} runs again while offline", 120,
+                     lambda: judge.restarted(site, victim))
+    site.link(f"pass 100 {POOR_LINE}")
+    report.until("the agent is connected over the slow line", 120,
+                 lambda: (site.link_state() == "connected", site.link_state()))
+    report.until("the cloud knows all restarts", 180, lambda: (
+        not (missing := [each["metadata"]["name"] for each in victims if not judge.cloud_knows_restart(site, each)[0]]),
+        missing))
+    report.throughout("the node is Ready and its lease is young", 30, lambda: _is_alive(site))
+    site.link("pass")
+    for name in names:
+        _annotate(site, name, None)
+    site.join()
+    judge.statuses_equal(site)
+
+
+def _annotate(site, name, note):
+    namespace, _, pod = name.partition("/")
+    site.api.merge(f"/api/v1/namespaces/{namespace}/pods/{pod}", {"metadata": {"annotations": {NOTE: note}}})
+
+
+def _has_note(pod):
+    return NOTE in pod["metadata"].get("annotations", {})
+
+
 CONFIG_MAPS, CONFIG_MAP_BYTES = 1200, 10 * 1024
 SECRETS, SECRET_BYTES = 500, 100 * 1024
 SMALL_LINE = 150 * 1024  # bytes per second

@@ -258,6 +258,6 @@ ALL = [start, refused_link, black_hole, kubelet_killed, agent_killed, power_cut,
        eviction_scenarios.taken_over, eviction_scenarios.zones, eviction_scenarios.older_releases,
        scheduler_scenarios.unbindable, scheduler_scenarios.nominated,
        path_scenarios.late_answers, path_scenarios.far_api_server, path_scenarios.flapping_link,
-       path_scenarios.large_lists, server_scenarios.impersonation, server_scenarios.proxy,
+       path_scenarios.slow_line, path_scenarios.large_lists, server_scenarios.impersonation, server_scenarios.proxy,
        server_scenarios.node_replaced, server_scenarios.data_restored]
 BY_NAME = {function.__name__.replace("_", "-"): function for function in ALL}
