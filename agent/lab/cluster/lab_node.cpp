@@ -137,6 +137,8 @@ asio::awaitable<Status> LabNode::start_edge() {
                      {"admin-listen", on_loopback(edge_admin_port_)},
                      {"allowed-uids", std::to_string(getuid())}};
   flags.insert(flags.end(), own.begin(), own.end());
+  // Agents that share the machine's network would also share the listener's fixed port.
+  if (!space_) flags.emplace_back("secure-listen", "");
   Status done = spawn(edge_child(), "holdfast-edge", std::move(flags));
   if (!done) co_return done;
   CO_TRY(edge_port_, co_await logged_port("proxy_port"));

@@ -1,5 +1,5 @@
-// What was written offline is sent over a slow line, or to a server that takes little at a time,
-// and the node stays in touch meanwhile.
+// What is large arrives over a slow line: what was written offline, also at a server that takes
+// little at a time, and single objects. The node stays in touch meanwhile.
 
 #include <gtest/gtest.h>
 
