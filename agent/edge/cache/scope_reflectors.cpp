@@ -243,8 +243,14 @@ asio::awaitable<void> ScopeReflectors::join() {
 }
 
 asio::awaitable<Result<http::Response>> ScopeReflectors::send(ApiRequest request, bool streamed) {
-  auto response = co_await uplink_.send(std::move(request), streamed, request_limit,
-                                        TimeoutMeaning::of_request);
+  return send_within(std::move(request), streamed, request_limit);
+}
+
+asio::awaitable<Result<http::Response>> ScopeReflectors::send_within(ApiRequest request,
+                                                                     bool streamed,
+                                                                     Duration limit) {
+  auto response =
+      co_await uplink_.send(std::move(request), streamed, limit, TimeoutMeaning::of_request);
   // The timeout may be the scope's or the link's fault. The next probe decides.
   if (!response && response.error().code == Errc::timeout) uplink_.probe_now();
   if (response && response->status == 401) forget_rejected();

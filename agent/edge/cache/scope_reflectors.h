@@ -149,6 +149,8 @@ class ScopeReflectors final : public ListWatchSource {
   // failure, to be retried.
   asio::awaitable<std::optional<sync::watch::Failure>> get_object(ScopePtr scope,
                                                                   std::string authorization);
+  asio::awaitable<Result<http::Response>> send_within(ApiRequest request, bool streamed,
+                                                      Duration limit);
   [[nodiscard]] bool may_fetch(const LocalScope& scope) const;
   [[nodiscard]] bool has_credentials(const LocalScope& scope) const;
 

@@ -16,6 +16,9 @@
 namespace holdfast::agent {
 namespace {
 
+// After this time an API server breaks off a request itself (--request-timeout): a large object on
+// a slow line may take as long.
+constexpr Duration object_limit = std::chrono::minutes(1);
 constexpr std::string_view object_types = "application/vnd.kubernetes.protobuf,application/json";
 
 // The kind of the object in `body`. Errors: corrupt (no object, or not a whole one).
@@ -66,12 +69,11 @@ asio::awaitable<std::optional<sync::watch::Failure>> ScopeReflectors::get_object
     ScopePtr scope, std::string authorization) {
   ApiRequest request{.target = scope->path() + "/" + percent_encode(scope->object_name()),
                      .authorization = std::move(authorization)};
-  request.may_be_large = true;
   if (scope->key().encoding == sync::wire::to_string(sync::wire::Encoding::protobuf)) {
     request.accept = object_types;
   }
   // A rejoin does not put this off as it does lists: one object is about as much as a watch brings.
-  const auto response = co_await send(std::move(request), false);
+  const auto response = co_await send_within(std::move(request), false, object_limit);
   if (!response) co_return sync::watch::failure_of(response.error());
   if (response->status == 404) {
     store_absence(scope);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/edge/route/answer.h"
+#include "platform/loop/timer.h"
 #include "test/unit/agent/edge/uplink/uplink_fixture.h"
 
 namespace holdfast::agent::uplink {
@@ -122,6 +123,47 @@ TEST(GotByName, AWatchFromBeforeTheCacheGoesToTheCloudWhileThatIsThere) {
   EXPECT_EQ(fixture.cloud.count("GET " + target, from), 1);
   fixture.cut_link();
   EXPECT_EQ(fixture.ask(target + "&resourceVersion=" + version).status, 410);
+}
+
+// Never ends.
+class Drip final : public http::BodyStream {
+ public:
+  asio::awaitable<Result<std::string>> next() override {
+    const auto executor = co_await asio::this_coro::executor;
+    co_await loop::sleep_until(loop::clock_of(executor).mono() + 9s);
+    co_return std::string(" ");
+  }
+  void cancel() override {}
+};
+
+TEST(GotByName, AnAnswerWithoutAnEndIsAFaultOfItsScopeAlone) {
+  UplinkFixture fixture;
+  fixture.cloud.put("/api/v1/namespaces/a/pods", "p",
+                    R"({"spec":{"nodeName":"edge1","volumes":[)"
+                    R"({"persistentVolumeClaim":{"claimName":"endless"}},)"
+                    R"({"persistentVolumeClaim":{"claimName":"good"}}]}})");
+  fixture.cloud.put(claims, "good");
+  int asked = 0;
+  fixture.servers[0]->special = [&](const http::Request& request) -> std::optional<http::Response> {
+    if (request.path() != claim("endless")) return std::nullopt;
+    ++asked;
+    http::Response response = json_response(200, "");
+    response.stream = std::make_shared<Drip>();
+    return response;
+  };
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  const WallTime connected = fixture.time.clock().wall();
+  EXPECT_EQ(fixture.ask(own_pods).status, 200);
+  fixture.time.run(10min);
+  EXPECT_GE(asked, 2) << "it is tried again";
+  EXPECT_LE(asked, 10);
+  const std::string scopes = fixture.admin("/v1/scopes");
+  EXPECT_NE(scopes.find(R"("state":"timeout")"), std::string::npos) << scopes;
+  EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+  EXPECT_LE(fixture.longest_gap(connected), 20s);
+  fixture.cut_link();
+  EXPECT_EQ(fixture.ask(claim("good")).status, 200);
+  EXPECT_EQ(fixture.ask(claim("endless")).status, 503);
 }
 
 }  // namespace
