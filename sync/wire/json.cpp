@@ -92,9 +92,18 @@ void print_escape(std::string& out, char c) {
   out += hex_digits[byte & 15U];
 }
 
-bool needs_escape(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' ||
-         c == '&';
+// The bytes at which copying stops: those that are escaped, and the first one of a line mark.
+constexpr std::array<bool, 256> stops = [] {
+  std::array<bool, 256> table{};
+  for (std::size_t byte = 0; byte < 0x20; ++byte) table[byte] = true;
+  for (const char c : {'"', '\\', '<', '>', '&', '\xe2'})
+    table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
+// U+2028 and U+2029 (e2 80 a8, e2 80 a9), which JavaScript treats as line ends.
+bool starts_with_line_mark(std::string_view text) {
+  return text.starts_with("\xe2\x80\xa8") || text.starts_with("\xe2\x80\xa9");
 }
 
 void print_array(std::string& out, const json::array& array) {
@@ -190,13 +199,12 @@ void serialize_text_to(std::string& out, std::string_view text) {
   out += '"';
   std::size_t done = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    // U+2028 and U+2029 (e2 80 a8, e2 80 a9), which JavaScript treats as line ends.
-    const std::string_view mark = text.substr(at, 3);
-    const bool line_mark = mark == "\xe2\x80\xa8" || mark == "\xe2\x80\xa9";
-    if (!line_mark && !needs_escape(text[at])) continue;
+    if (!stops[static_cast<unsigned char>(text[at])]) continue;
+    const bool line_mark = starts_with_line_mark(text.substr(at));
+    if (!line_mark && text[at] == '\xe2') continue;
     out += text.substr(done, at - done);
     if (line_mark) {
-      out += mark.back() == '\xa8' ? "\\u2028" : "\\u2029";
+      out += text[at + 2] == '\xa8' ? "\\u2028" : "\\u2029";
       at += 2;
     } else {
       print_escape(out, text[at]);

@@ -52,6 +52,8 @@ const Printed printed[] = {
     {R"("a<b>&\"\\\n\r\t\u0001\u00e9/")",
      "\"a\\u003cb\\u003e\\u0026\\\"\\\\\\n\\r\\t\\u0001\u00e9/\""},
     {R"("\u2028x\u2029")", R"("\u2028x\u2029")"},
+    {R"("\u2027\u2028\u202a\u20ac\u2030\u2029\u20a8")",
+     "\"\u2027\\u2028\u202a\u20ac\u2030\\u2029\u20a8\""},
     {"[]", "[]"},
     {"{}", "{}"},
 };
@@ -61,6 +63,14 @@ TEST(Json, PrintsAsGoDoes) {
     const auto parsed = parse_json(line.in);
     ASSERT_TRUE(parsed.has_value()) << line.in << parsed.error().what;
     EXPECT_EQ(serialize(*parsed), line.out);
+  }
+}
+
+TEST(Json, PrintsTextThatEndsWithinALineMark) {
+  for (const std::string text : {"x\xe2", "x\xe2\x80", "\xe2\xe2\x80"}) {
+    std::string out;
+    serialize_text_to(out, text);
+    EXPECT_EQ(out, '"' + text + '"');
   }
 }
 
