@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace holdfast::sync::election {
+namespace {
+
+constexpr Duration tick = 10ms;
+
+}  // namespace
 
 using namespace election;  // NOLINT(google-build-using-namespace)
 
@@ -56,11 +63,23 @@ void ElectionSimulation::start() {
   for (const auto& replica : replicas) feed(*replica, Started{});
 }
 
+// A replica may cease to act as time passes, but begins to act only when it is woken. So nothing is
+// missed between two deadlines.
+Duration ElectionSimulation::until_next_deadline(MonoTime end) const {
+  MonoTime next = end;
+  for (const auto& replica : replicas) {
+    if (!replica->asleep) next = std::min(next, replica->elector().deadline());
+  }
+  const auto ticks = (next - now + tick - 1ns) / tick;
+  return std::max<std::int64_t>(ticks, 1) * tick;
+}
+
 void ElectionSimulation::run(Duration duration) {
   const MonoTime end = now + duration;
   while (now < end) {
-    now += 10ms;
-    wall += 10ms;
+    const Duration passed = until_next_deadline(end);
+    now += passed;
+    wall += passed;
     int acting = 0;
     for (const auto& replica : replicas) {
       replica->wake(now, wall, server);

@@ -71,7 +71,8 @@ class ElectionSimulation {
   }
 
   void start();
-  // Runs in steps of 10 ms. The test fails if two replicas may act at the same time.
+  // Wakes the replicas at multiples of 10 ms. The test fails if two of them may act at the same
+  // time.
   void run(Duration duration);
   // Runs until a replica other than `except` may act, at most a minute. Returns how long that took.
   [[nodiscard]] Duration run_until_led(const Replica* except = nullptr);
@@ -82,6 +83,10 @@ class ElectionSimulation {
   std::vector<std::unique_ptr<Replica>> replicas;
   MonoTime now{1h};
   WallTime wall{std::chrono::seconds(1'420'113'600)};
+
+ private:
+  // How long until the next tick at which a replica has something to do, or until `end`.
+  [[nodiscard]] Duration until_next_deadline(MonoTime end) const;
 };
 
 }  // namespace holdfast::sync::election

@@ -123,11 +123,8 @@ PodDisruptionBudget make_budget(const std::string& name, const std::string& labe
   return budget;
 }
 
-void ClusterFixture::fill(Cluster& cluster, std::span<const std::string> without) const {
-  for (const Pod& pod : pods) {
-    if (std::find(without.begin(), without.end(), pod.metadata.name) != without.end()) continue;
-    cluster.set_pod(view_of(pod, cluster.symbols()));
-  }
+void ClusterFixture::fill(Cluster& cluster) const {
+  for (const Pod& pod : pods) cluster.set_pod(view_of(pod, cluster.symbols()));
   for (const Node& node : nodes) cluster.set_node(node);
   (storage ? *storage : StorageFixture()).fill(cluster);
 }
@@ -195,17 +192,35 @@ Result run(const ClusterFixture& cluster_fixture, std::uint64_t seed) {
   return result;
 }
 
-FitStatus fits(const ClusterFixture& cluster_fixture, const std::string& node,
-               const std::vector<std::string>& without) {
-  Cluster cluster;
-  cluster_fixture.fill(cluster, without);
-  const PodRef pod = view_of(cluster_fixture.incoming, cluster.symbols());
+Fits::Fits(const ClusterFixture& cluster_fixture) : cluster_fixture_(cluster_fixture) {
+  cluster_fixture.fill(cluster_);
+  incoming_ = view_of(cluster_fixture.incoming, cluster_.symbols());
+}
+
+FitStatus Fits::on(const std::string& node, const std::vector<std::string>& without) {
+  std::vector<const Pod*> gone;
+  for (const Pod& pod : cluster_fixture_.pods) {
+    if (std::find(without.begin(), without.end(), pod.metadata.name) != without.end()) {
+      gone.push_back(&pod);
+    }
+  }
+  for (const Pod* pod : gone) cluster_.remove_pod(pod->metadata.uid);
+  FitStatus fit_status = now(node);
+  for (const Pod* pod : gone) cluster_.set_pod(view_of(*pod, cluster_.symbols()));
+  return fit_status;
+}
+
+FitStatus Fits::now(const std::string& node) const {
   const auto all = plugins();
-  const Chain chain(all, cluster, *pod);
+  const Chain chain(all, cluster_, *incoming_);
   if (!chain.prepared().ok()) return chain.prepared();
   Trial trial(chain);
-  trial.start(*cluster.find(node));
+  trial.start(*cluster_.find(node));
   return chain.check(trial);
+}
+
+FitStatus fits(const ClusterFixture& cluster_fixture, const std::string& node) {
+  return Fits(cluster_fixture).on(node, {});
 }
 
 }  // namespace holdfast::sync::schedule::test

@@ -46,8 +46,7 @@ struct ClusterFixture {
   // Claims and volumes; without it, all is known and there are none.
   std::shared_ptr<StorageFixture> storage;
 
-  // Adds the nodes, and the pods that are not named in `without`.
-  void fill(Cluster& cluster, std::span<const std::string> without = {}) const;
+  void fill(Cluster& cluster) const;
   // Reorders all objects.
   void shuffle(Random& random);
 };
@@ -65,9 +64,22 @@ struct Result {
 };
 [[nodiscard]] Result run(const ClusterFixture& cluster_fixture, std::uint64_t seed = 1);
 
-// Whether the incoming pod fits on the node in `cluster_fixture` without the pods named in
-// `without`.
-[[nodiscard]] FitStatus fits(const ClusterFixture& cluster_fixture, const std::string& node,
-                             const std::vector<std::string>& without);
+// Tells whether the incoming pod of a cluster fits on a node. Filling the Cluster takes most of the
+// time, so a test that asks several times keeps this. Refers to the fixture.
+class Fits {
+ public:
+  explicit Fits(const ClusterFixture& cluster_fixture);
+
+  // The answer after the pods named in `without` have left the cluster; they return afterwards.
+  [[nodiscard]] FitStatus on(const std::string& node, const std::vector<std::string>& without);
+
+ private:
+  [[nodiscard]] FitStatus now(const std::string& node) const;
+
+  const ClusterFixture& cluster_fixture_;
+  Cluster cluster_;
+  PodRef incoming_;
+};
+[[nodiscard]] FitStatus fits(const ClusterFixture& cluster_fixture, const std::string& node);
 
 }  // namespace holdfast::sync::schedule::test

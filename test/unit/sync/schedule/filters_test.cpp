@@ -27,7 +27,7 @@ Pod labelled(const std::string& name, const std::string& app, const std::string&
 }
 
 std::string reason(const ClusterFixture& cluster_fixture, const std::string& node) {
-  return test::fits(cluster_fixture, node, {}).message();
+  return test::fits(cluster_fixture, node).message();
 }
 
 TEST(PodAffinity, WantsAPodInTheSameDomain) {
@@ -148,10 +148,10 @@ TEST(Spread, LabelKeysNarrowWhoCounts) {
 TEST(Filters, APodThatCannotFitEvenAnEmptyNodeIsHopeless) {
   ClusterFixture cluster_fixture = three_nodes();
   cluster_fixture.incoming = make_pod("p", 0, "9000");
-  EXPECT_EQ(test::fits(cluster_fixture, "a1", {}).code, Code::unresolvable);
+  EXPECT_EQ(test::fits(cluster_fixture, "a1").code, Code::unresolvable);
   cluster_fixture.incoming = make_pod("p", 0, "3000");
   cluster_fixture.pods.push_back(make_pod("big", 0, "3000", "a1"));
-  EXPECT_EQ(test::fits(cluster_fixture, "a1", {}).code, Code::unschedulable);
+  EXPECT_EQ(test::fits(cluster_fixture, "a1").code, Code::unschedulable);
 }
 
 TEST(Filters, ATrialIsUndoneExactly) {

@@ -29,8 +29,9 @@ std::vector<std::string> lower_on(const ClusterFixture& cluster_fixture, const s
 
 // What is known of one random cluster, for all properties: making it costs more than checking them.
 struct World {
-  ClusterFixture cluster_fixture;
-  test::Result result;
+  const ClusterFixture& cluster_fixture;
+  const test::Result& result;
+  test::Fits fits{cluster_fixture};
 };
 
 // The result of a VictimSearch on one node.
@@ -53,9 +54,10 @@ std::vector<Searched> search_all(const ClusterFixture& cluster_fixture) {
   const Budgets budgets(cluster_fixture.budgets);
   VictimSearch search(chain, nominator, budgets, test::wall_now);
   for (const NodeView* node : cluster.nodes()) {
-    if (lower_on(cluster_fixture, node->name()).empty() ||
-        test::fits(cluster_fixture, node->name(), {}).ok())
-      continue;
+    if (lower_on(cluster_fixture, node->name()).empty()) continue;
+    Trial trial(chain);
+    trial.start(*node);
+    if (chain.check(trial).ok()) continue;
     Searched& searched = all_searched.emplace_back();
     searched.node = node->name();
     searched.fit_status = search.search(*node, searched.candidate);
@@ -63,10 +65,10 @@ std::vector<Searched> search_all(const ClusterFixture& cluster_fixture) {
   return all_searched;
 }
 
-void expect_the_pod_fits_when_its_victims_are_gone(const World& world) {
+void expect_the_pod_fits_when_its_victims_are_gone(World& world) {
   const std::string& node = world.result.preemption.chosen->node;
-  EXPECT_TRUE(test::fits(world.cluster_fixture, node, world.result.victims()).ok());
-  EXPECT_FALSE(test::fits(world.cluster_fixture, node, {}).ok());
+  EXPECT_TRUE(world.fits.on(node, world.result.victims()).ok());
+  EXPECT_FALSE(world.fits.on(node, {}).ok());
 }
 
 void expect_only_less_important_pods_of_the_node_are_victims(const World& world) {
@@ -92,7 +94,7 @@ bool share_a_claim(const Pod& left, const Pod& right) {
   return false;
 }
 
-void expect_no_victim_could_have_stayed(const World& world) {
+void expect_no_victim_could_have_stayed(World& world) {
   const auto names = world.result.victims();
   // A volume that a pod on the node has attached is no new one. So a pod that stays can make room
   // under the limit of volumes for victims that were chosen before it was considered, as upstream.
@@ -105,7 +107,7 @@ void expect_no_victim_could_have_stayed(const World& world) {
     auto others = names;
     std::erase(others, name);
     const std::string& node = world.result.preemption.chosen->node;
-    EXPECT_FALSE(test::fits(world.cluster_fixture, node, others).ok()) << name;
+    EXPECT_FALSE(world.fits.on(node, others).ok()) << name;
   }
 }
 
@@ -120,12 +122,12 @@ void expect_no_other_node_would_break_fewer_budgets(const World& world,
 
 // A search rejects a node only if the pod does not fit without all pods of lower priority. Returns
 // the number of candidates.
-int expect_every_node_that_can_be_freed_is_a_candidate(const World& world,
+int expect_every_node_that_can_be_freed_is_a_candidate(World& world,
                                                        const std::vector<Searched>& all_searched) {
   int candidates = 0;
   for (const auto& [node, found, candidate] : all_searched) {
     const auto gone = lower_on(world.cluster_fixture, node);
-    const FitStatus wanted = test::fits(world.cluster_fixture, node, gone);
+    const FitStatus wanted = world.fits.on(node, gone);
     EXPECT_EQ(found.ok(), wanted.ok()) << node;
     EXPECT_EQ(found.reasons, wanted.reasons) << node;
     candidates += found.ok() ? 1 : 0;
@@ -133,10 +135,11 @@ int expect_every_node_that_can_be_freed_is_a_candidate(const World& world,
   return candidates;
 }
 
-void expect_the_order_of_what_comes_in_changes_nothing(World world, Random& random) {
-  const test::Result& before = world.result;
-  world.cluster_fixture.shuffle(random);
-  const test::Result after = test::run(world.cluster_fixture);
+void expect_the_order_of_what_comes_in_changes_nothing(const test::Result& before,
+                                                       ClusterFixture cluster_fixture,
+                                                       Random& random) {
+  cluster_fixture.shuffle(random);
+  const test::Result after = test::run(cluster_fixture);
   EXPECT_EQ(before.node, after.node);
   EXPECT_EQ(before.message, after.message);
   EXPECT_EQ(before.preemption.fit_status, after.preemption.fit_status);
@@ -150,18 +153,19 @@ TEST(PreemptionProperties, HoldInEveryCluster) {
   for (int seed = 0; seed < worlds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(static_cast<std::uint64_t>(seed));
-    World world{.cluster_fixture = test::random_cluster(random), .result = {}};
-    world.result = test::run(world.cluster_fixture);
-    const std::vector<Searched> all_searched = search_all(world.cluster_fixture);
+    ClusterFixture cluster_fixture = test::random_cluster(random);
+    const test::Result result = test::run(cluster_fixture);
+    World world{.cluster_fixture = cluster_fixture, .result = result};
+    const std::vector<Searched> all_searched = search_all(cluster_fixture);
     candidates += expect_every_node_that_can_be_freed_is_a_candidate(world, all_searched);
-    if (world.result.preemption.chosen) {
+    if (result.preemption.chosen) {
       ++preempted;
       expect_the_pod_fits_when_its_victims_are_gone(world);
       expect_only_less_important_pods_of_the_node_are_victims(world);
       expect_no_victim_could_have_stayed(world);
       expect_no_other_node_would_break_fewer_budgets(world, all_searched);
     }
-    expect_the_order_of_what_comes_in_changes_nothing(std::move(world), random);
+    expect_the_order_of_what_comes_in_changes_nothing(result, std::move(cluster_fixture), random);
   }
   EXPECT_GT(preempted, worlds / 5);
   EXPECT_GT(candidates, worlds / 2);

@@ -294,12 +294,12 @@ void expect_all(const std::vector<VolumeCase>& cases) {
   for (const VolumeCase& each : cases) {
     VolumeWorld world;
     each.make(world);
-    const FitStatus on_a = test::fits(world.cluster, "a", {});
+    const FitStatus on_a = test::fits(world.cluster, "a");
     EXPECT_EQ(on_a.message(), each.a) << each.what;
     if (!each.a.empty()) {
       EXPECT_EQ(on_a.code, each.code) << each.what;
     }
-    EXPECT_EQ(test::fits(world.cluster, "b", {}).message(), each.b) << each.what;
+    EXPECT_EQ(test::fits(world.cluster, "b").message(), each.b) << each.what;
   }
 }
 
@@ -317,7 +317,7 @@ TEST(VolumeFilters, OnlyASuitableVolumeIsTaken) {
     world.storage().volumes.push_back(make_volume("pv"));
     change(world.storage().volumes[0]);
     use_claim(world.pod(), "c");
-    return test::fits(world.cluster, "a", {}).message();
+    return test::fits(world.cluster, "a").message();
   };
   EXPECT_EQ(world_with([](PersistentVolume&) {}), "");
   for (const auto& [what, change] : unsuitable()) EXPECT_EQ(world_with(change), no_volume) << what;
