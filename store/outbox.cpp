@@ -97,12 +97,12 @@ Outbox::Outbox(Database& database, Journal& journal, OutboxLimits limits)
 
 Result<Outbox> Outbox::open(Database& database, Journal& journal, OutboxLimits limits) {
   Outbox outbox(database, journal, limits);
-  if (auto done = outbox.recover(); !done) return fail("outbox", done.error());
+  if (!database.writable()) return outbox;
+  if (auto done = outbox.give_up_attempts(); !done) return fail("outbox", done.error());
   return outbox;
 }
 
-Status Outbox::recover() {
-  if (!database_.writable()) return {};
+Status Outbox::give_up_attempts() {
   TRY(Transaction transaction, database_.begin());
   if (auto done = interrupted_.use().run(); !done) return done;
   return transaction.commit();

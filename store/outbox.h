@@ -136,6 +136,10 @@ class Outbox {
   // Returns an entry to the queue after a failed attempt. Errors: not_found.
   [[nodiscard]] Status requeue(const Transaction& in, EntryId id, Attempt attempt);
 
+  // Makes all entries that are being sent maybe_sent. For the caller whose attempts are over, but
+  // could not be requeued or settled.
+  [[nodiscard]] Status give_up_attempts();
+
   // Removes an entry with its outcome. `detail` is JSON for the journal. Errors: not_found.
   [[nodiscard]] Status settle(const Transaction& in, EntryId id, Outcome outcome, WallTime now,
                               std::string_view detail = "");
@@ -161,7 +165,6 @@ class Outbox {
   };
 
   Outbox(Database& database, Journal& journal, OutboxLimits limits);
-  [[nodiscard]] Status recover();
   [[nodiscard]] Result<Entry> find(EntryId id);
   [[nodiscard]] Result<std::optional<Predecessor>> find_predecessor(const Write& write);
   [[nodiscard]] Result<bool> can_make_room(OutboxSize missing, const std::optional<EntryId>& but);

@@ -80,15 +80,14 @@ class FileSource final : public Source {
     made->cache_ = std::make_unique<store::Cache>(*made->cache_database_, sealing);
     made->answers_ = std::make_unique<StoredAnswers>(*made->cache_database_, clock, sealing);
     TRY(store::Database outbox, open_file(dir / "outbox.db", store::outbox_schema()));
-    made->outbox_database_ = std::make_unique<store::Database>(std::move(outbox));
-    TRY(made->offline_store_, OfflineStore::open(*made->outbox_database_, clock));
+    TRY(made->offline_store_, OfflineStore::open(std::move(outbox), clock));
     return std::unique_ptr<Source>(std::move(made));
   }
 
   asio::awaitable<Result<std::string>> status() override {
     CO_TRY(const std::vector<store::Scope> scopes, cache_->scopes());
     CO_TRY(const store::CacheSize size, cache_->size());
-    CO_TRY(const store::OutboxSize outbox, offline_store_->outbox().size());
+    CO_TRY(const store::OutboxSize outbox, offline_store_->size());
     std::int64_t complete = 0;
     for (const store::Scope& scope : scopes) complete += scope.complete ? 1 : 0;
     const json::object status{
@@ -127,7 +126,7 @@ class FileSource final : public Source {
 
   asio::awaitable<Result<std::string>> journal(std::string subject) override {
     const store::JournalQuery query{.limit = journal_rows, .subject = std::move(subject)};
-    CO_TRY(const std::vector<store::Record> records, offline_store_->journal().read(query));
+    CO_TRY(const std::vector<store::Record> records, offline_store_->records(query));
     co_return journal_json(records);
   }
 
@@ -157,7 +156,6 @@ class FileSource final : public Source {
   const Clock& clock_;
   std::unique_ptr<store::Seal> seal_;  // null: no key, sealed rows are not shown
   std::unique_ptr<store::Database> cache_database_;
-  std::unique_ptr<store::Database> outbox_database_;
   std::unique_ptr<store::Cache> cache_;
   std::unique_ptr<StoredAnswers> answers_;
   std::unique_ptr<OfflineStore> offline_store_;

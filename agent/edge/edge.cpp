@@ -12,7 +12,6 @@
 #include "platform/version.h"
 #include "store/recover.h"
 #include "store/reseal.h"
-#include "store/salvage.h"
 
 namespace holdfast::agent {
 namespace {
@@ -43,7 +42,7 @@ Result<std::unique_ptr<Edge>> Edge::make(asio::any_io_executor executor, const E
   TRY(fs::FileLock lock, fs::FileLock::take(in(options, "lock")));
   std::unique_ptr<Edge> edge(new Edge(std::move(executor), options, clock, std::move(lock)));
   if (auto opened = edge->open_scopes(); !opened) return fail(opened.error());
-  if (auto opened = edge->open_outbox(); !opened) return fail(opened.error());
+  TRY(edge->offline_store_, OfflineStore::open(in(options, "outbox.db"), edge->clock_));
   if (auto built = edge->build(); !built) return fail(built.error());
   return edge;
 }
@@ -86,22 +85,6 @@ Status Edge::open_scopes() {
   return open_cache();
 }
 
-Status Edge::open_outbox() {
-  TRY(store::Recovered outbox,
-      store::open_or_rebuild(in(options_, "outbox.db"), {.durability = store::Durability::full},
-                             store::outbox_schema(), clock_.wall()));
-  outbox_database_ = std::make_unique<store::Database>(std::move(outbox.database));
-  if (outbox.damage) {
-    log_error("outbox was damaged: file kept, copying its readable entries",
-              {{"kept", outbox.damage->file.string()}, {"why", outbox.damage->why}});
-    const auto salvaged = store::salvage_outbox(outbox.damage->file, *outbox_database_);
-    if (!salvaged) log_error("the damaged outbox could not be read", {{"error", salvaged.error()}});
-  }
-  TRY(offline_store_, OfflineStore::open(*outbox_database_, clock_));
-  if (outbox.damage) offline_store_->record("damage", "outbox.db", outbox.damage->why);
-  return {};
-}
-
 Status Edge::build() {
   const NodeIdentity::Settings identity_settings{options_.identity, options_.node_name,
                                                  options_.data_dir};
@@ -124,7 +107,7 @@ Status Edge::build() {
       *scopes_, *uplink_, *reflectors_, *offline_store_, *lease_, *registration_, clock_, random_);
   outages_ = std::make_unique<OutageReport>(*uplink_, *offline_store_, clock_);
   outages_->resume();
-  const std::vector databases{cache_database_.get(), outbox_database_.get()};
+  const std::vector databases{cache_database_.get(), &offline_store_->database()};
   needs_ = std::make_unique<PodNeeds>(options_.node_name, *scopes_, *reflectors_, clock_);
   housekeeping_ = std::make_unique<Housekeeping>(
       Housekeeping::Settings{.interval = options_.housekeeping_interval,

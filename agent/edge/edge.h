@@ -70,7 +70,6 @@ class Edge final : public proc::Service {
        fs::FileLock lock);
   [[nodiscard]] Status open_cache();
   [[nodiscard]] Status open_scopes();
-  [[nodiscard]] Status open_outbox();
   [[nodiscard]] Status build();
   [[nodiscard]] Result<std::uint16_t> listen(std::unique_ptr<http::Server>& server,
                                              const std::string& address, Listener listener,
@@ -98,7 +97,6 @@ class Edge final : public proc::Service {
   fs::FileLock lock_;
   std::unique_ptr<store::Seal> seal_;  // null: the cache is not encrypted
   std::unique_ptr<store::Database> cache_database_;
-  std::unique_ptr<store::Database> outbox_database_;
   std::unique_ptr<NodeIdentity> identity_;
   std::unique_ptr<ApiClient> client_;
   std::unique_ptr<Uplink> uplink_;

@@ -86,6 +86,8 @@ std::string_view to_string(LinkFault fault) {
       return "not_api_server";
     case LinkFault::overloaded:
       return "overloaded";
+    case LinkFault::disk:
+      return "disk";
     case LinkFault::other:
       return "other";
   }
@@ -97,6 +99,7 @@ LinkFault fault_of(const Error& error) {
     return error.what.find(words) != std::string::npos;
   };
   const std::error_code& cause = error.cause;
+  if (std::string_view(cause.category().name()) == "sqlite") return LinkFault::disk;
   // A timeout while resolving a name counts as a DNS fault, so this comes first.
   if (says("resolve ")) return LinkFault::dns;
   if (error.code == Errc::timeout) return LinkFault::timeout;

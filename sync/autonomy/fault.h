@@ -23,14 +23,15 @@ enum class LinkFault : std::uint8_t {
   credentials,     // the agent has none, or the API server does not accept them
   not_api_server,  // for example a captive portal or a load balancer's page
   overloaded,      // 429 or 503
+  disk,  // the agent cannot record what it sends: its own disk, although the cloud answers
   other,
 };
-inline constexpr std::size_t link_faults = 10;
+inline constexpr std::size_t link_faults = 11;
 
 // The name for metrics and logs: "not_api_server".
 [[nodiscard]] std::string_view to_string(LinkFault fault);
 
-// The fault of a request that failed without an answer.
+// The fault of a request that failed without an answer, or of the database behind it.
 [[nodiscard]] LinkFault fault_of(const Error& error);
 
 // The parts of an answer that show which server sent it.

@@ -50,6 +50,10 @@ Words words_of(LinkFault fault) {
     case LinkFault::overloaded:
       return {"it is overloaded",
               "nothing to do here: the agent retries as often as the server allows"};
+    case LinkFault::disk:
+      return {"this node's disk takes no writes",
+              "check the space and the health of the disk with the agent's data; the API server "
+              "answers"};
     case LinkFault::other:
       return {"it can't be reached", "check the kubeconfig and the network"};
   }

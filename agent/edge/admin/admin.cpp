@@ -258,7 +258,7 @@ http::Response Admin::metrics() {
         extent.complete);
   gauge("holdfast_edge_cache_objects", "Objects in all cached lists.", extent.objects);
   gauge("holdfast_edge_cache_bytes", "Bytes of the objects in all cached lists.", extent.bytes);
-  if (const auto outbox = offline_store_.outbox().size()) {
+  if (const auto outbox = offline_store_.size()) {
     gauge("holdfast_edge_outbox_entries", "Writes that wait for the cloud.", outbox->entries);
     gauge("holdfast_edge_outbox_bytes", "Bytes of the writes that wait for the cloud.",
           outbox->bytes);
@@ -291,7 +291,7 @@ http::Response Admin::metrics() {
 
 http::Response Admin::status() {
   const Extent extent = extent_of(scopes_);
-  const auto outbox = offline_store_.outbox().size();
+  const auto outbox = offline_store_.size();
   const http::Traffic traffic = uplink_.traffic();
   const auto usage = proc::disk_usage();
   std::uint64_t database_bytes = 0;
@@ -364,7 +364,7 @@ http::Response Admin::journal(const Query& query) {
       .from = parse_int<std::int64_t>(query.get("from")).value_or(0),
       .limit = parse_int<std::size_t>(query.get("limit")).value_or(1000),
       .subject = std::string(query.get("subject"))};
-  const auto records = offline_store_.journal().read(wanted);
+  const auto records = offline_store_.records(wanted);
   if (!records) return to_response(sync::wire::status::from_error(records.error()));
   return json_response(200, journal_json(*records) + "\n");
 }

@@ -336,10 +336,12 @@ void Uplink::rejoined() {
   update_outage(std::nullopt, "");
 }
 
-void Uplink::rejoin_failed(std::string_view reason) {
-  link_.rejoin_failed(clock_.mono(), reason);
+void Uplink::rejoin_failed(const Error& why) {
+  link_.rejoin_failed(clock_.mono(), why.what);
   announce();
-  update_outage(fault_.value_or(sync::autonomy::LinkFault::other), reason);
+  const sync::autonomy::LinkFault fault = sync::autonomy::fault_of(why);
+  const bool is_ours = fault == sync::autonomy::LinkFault::disk;
+  update_outage(is_ours ? fault : fault_.value_or(sync::autonomy::LinkFault::other), why.what);
 }
 
 std::string Uplink::describe_outage() const {

@@ -117,7 +117,7 @@ class Uplink {
   [[nodiscard]] bool is_closing() const { return is_closing_; }
   // Report how a rejoin ended.
   void rejoined();
-  void rejoin_failed(std::string_view reason);
+  void rejoin_failed(const Error& why);
 
   // How long the next heartbeat may take; see PathTime::limit().
   [[nodiscard]] Duration heartbeat_limit() const { return path(client_.preferred()).limit(); }

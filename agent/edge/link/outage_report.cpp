@@ -31,7 +31,7 @@ OutageReport::OutageReport(Uplink& uplink, OfflineStore& offline_store, const Cl
     : uplink_(uplink), offline_store_(offline_store), clock_(clock) {}
 
 void OutageReport::resume() {
-  const auto records = offline_store_.journal().read({.limit = records_max, .subject = subject});
+  const auto records = offline_store_.records({.limit = records_max, .subject = subject});
   if (!records || records->empty()) return;
   const auto began = open_since(records->back());
   if (!began) return;

@@ -68,7 +68,7 @@ asio::awaitable<void> Rejoin::rejoin() {
     replay_.drain_soon();
     offline_store_.record("link", "nodes/" + settings_.node_name, "connected");
   } else {
-    uplink_.rejoin_failed(done.error().what);
+    uplink_.rejoin_failed(done.error());
     offline_store_.record("link", "nodes/" + settings_.node_name, "offline: " + done.error().what);
   }
 }

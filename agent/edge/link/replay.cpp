@@ -61,8 +61,13 @@ std::string target_of_object(const store::Write& write) {
 
 // The state of one drain.
 struct Replay::Round {
-  Round(const asio::any_io_executor& executor, MonoTime now, MonoTime events)
-      : began(now), events_until(events), changed(executor), tasks(executor) {}
+  Round(const asio::any_io_executor& executor, MonoTime now, MonoTime events,
+        std::uint64_t rebuilds_before)
+      : began(now),
+        events_until(events),
+        rebuilds(rebuilds_before),
+        changed(executor),
+        tasks(executor) {}
 
   // Ends the drain: nothing more is sent. The first reason counts.
   void stop(Status why) {
@@ -79,6 +84,7 @@ struct Replay::Round {
 
   const MonoTime began;
   const MonoTime events_until;
+  const std::uint64_t rebuilds;  // OfflineStore::rebuilds() when it began
   loop::Event changed;
   loop::Tasks tasks;
   std::deque<store::Entry> ready;                    // marked as being sent
@@ -125,7 +131,9 @@ asio::awaitable<Status> Replay::drain(MonoTime events_until) {
   const ScopedValue running(running_, true);
   const MonoTime began = clock_.mono();
   const auto executor = co_await asio::this_coro::executor;
-  const auto round = std::make_shared<Round>(executor, began, events_until);
+  if (auto done = give_up_attempts(); !done) co_return done;
+  const auto round =
+      std::make_shared<Round>(executor, began, events_until, offline_store_.rebuilds());
   round_ = round;
   next_drain_.reset();
   not_taken_ = false;
@@ -139,6 +147,18 @@ asio::awaitable<Status> Replay::drain(MonoTime events_until) {
     forget_finished_entries(began);
   }
   co_return round->result;
+}
+
+// Otherwise entries whose end the disk could not record would never be sent again.
+Status Replay::give_up_attempts() {
+  if (has_unsettled_) {
+    if (auto done = offline_store_.give_up_attempts(); !done) {
+      next_drain_ = clock_.mono() + sync::autonomy::drain_backoff(++failed_drains_);
+      return done;
+    }
+  }
+  has_unsettled_ = true;
+  return {};
 }
 
 // Repeats until nothing is left: settle ended entries and read more of the outbox, start attempts,
@@ -162,17 +182,23 @@ asio::awaitable<void> Replay::run(Round& round) {
       }
     }
     launch(round);
-    if (round.under_way == 0 && round.ready.empty() && !round.wants_turn()) co_return;
+    if (round.under_way == 0 && round.ready.empty() && !round.wants_turn()) {
+      has_unsettled_ = false;
+      co_return;
+    }
     if (round.under_way == 0) continue;
     const MonoTime limit =
         round.ended.empty() ? MonoTime::max() : clock_.mono() + replay_limits.group_time;
     overdue = !co_await round.changed.wait_until(limit) && !round.ended.empty();
   }
-  // The disk failed, so ended entries are not settled. After a restart they are read as maybe sent.
+  // The disk failed, so ended entries are not settled.
   while (round.under_way > 0) co_await round.changed.wait();
 }
 
 Status Replay::next_batch(Round& round) {
+  if (round.rebuilds != offline_store_.rebuilds()) {
+    return fail(Errc::unavailable, "the outbox was damaged and has been replaced");
+  }
   const std::size_t room = round.failed || !round.ready.empty() ? 0 : replay_limits.group;
   const std::int64_t after = round.after;
   if (after == 0) round.took = false;

@@ -83,6 +83,8 @@ class Replay {
 
   // The loop of one drain.
   asio::awaitable<void> run(Round& round);
+  // Before a drain: makes the entries of one that could not settle them maybe sent.
+  [[nodiscard]] Status give_up_attempts();
   // One OfflineStore::next_batch(). Errors: the disk's.
   [[nodiscard]] Status next_batch(Round& round);
   // Starts attempts for marked entries, as many at a time as width_ allows.
@@ -130,6 +132,7 @@ class Replay {
   std::optional<MonoTime> next_drain_;         // when to drain again after a drain that failed
   int failed_drains_ = 0;                      // in a row
   sync::autonomy::ReplayWidth width_{ReplayLimits().in_flight};
+  bool has_unsettled_ = false;  // a drain runs, or its last entries were not settled
   bool not_taken_ = false;
   bool keeps_answers_ = false;
   std::map<sync::autonomy::WrittenObject, sync::autonomy::AnsweredState> answered_;

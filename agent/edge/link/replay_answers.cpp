@@ -20,10 +20,10 @@ void Replay::keep_answers(bool keep) {
 }
 
 sync::autonomy::LastAnswer Replay::last_answer(const sync::autonomy::WrittenObject& object) const {
-  const auto waiting = offline_store_.outbox().pending({.group = object.group,
-                                                        .resource = object.resource,
-                                                        .namespace_name = object.namespace_name,
-                                                        .name = object.name});
+  const auto waiting = offline_store_.pending({.group = object.group,
+                                               .resource = object.resource,
+                                               .namespace_name = object.namespace_name,
+                                               .name = object.name});
   if (!waiting || !waiting->empty()) return {.is_waiting = true};
   const auto known = answered_.find(object);
   if (known == answered_.end()) return {};

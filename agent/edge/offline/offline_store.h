@@ -2,20 +2,29 @@
 // what was decided and why. Both are in one database. A write and its journal record are one
 // transaction, which is durable when the call returns.
 //
+// Flash wears out, and a damaged page is found only when it is read. A damaged file is set aside,
+// at the start or at any later moment, and its readable entries are copied into a new one
+// (store/salvage.h); the log and the journal tell of it. Otherwise no write could be accepted or
+// sent any more. What the copy lacks is lost: the kubelet repeats its statuses.
+//
 // Threading: the loop's thread only.
 
 #pragma once
 
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "platform/time.h"
 #include "store/outbox.h"
+#include "store/recover.h"
 #include "sync/autonomy/local_write.h"
 #include "sync/objects/request_info.h"
 
@@ -23,8 +32,12 @@ namespace holdfast::agent {
 
 class OfflineStore {
  public:
-  // `database` was migrated to store::outbox_schema() and must outlive this.
-  [[nodiscard]] static Result<std::unique_ptr<OfflineStore>> open(store::Database& database,
+  // Opens the file, or creates it. Errors: those of store::open_or_rebuild() but corrupt.
+  [[nodiscard]] static Result<std::unique_ptr<OfflineStore>> open(const std::filesystem::path& file,
+                                                                  const Clock& clock);
+  // For a database that was migrated to store::outbox_schema(). If it is damaged, it stays as it
+  // is.
+  [[nodiscard]] static Result<std::unique_ptr<OfflineStore>> open(store::Database database,
                                                                   const Clock& clock);
 
   // Queues an accepted write of the object `name`. Errors: exhausted (no room), the disk's; then
@@ -76,21 +89,51 @@ class OfflineStore {
   // The number of writes that add() has queued since the start, without events.
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
 
-  [[nodiscard]] store::Outbox& outbox() { return outbox_; }
-  [[nodiscard]] store::Journal& journal() { return *journal_; }
+  // How often a damaged file was replaced since the start. Afterwards nothing is being sent, as far
+  // as the outbox knows: who sends entries must stop, and must not end the attempts that he began
+  // before.
+  [[nodiscard]] std::uint64_t rebuilds() const { return rebuilds_; }
+  // Makes entries that are being sent maybe_sent. For attempts whose end could not be recorded.
+  // Errors: the disk's.
+  [[nodiscard]] Status give_up_attempts();
+
+  // As in store::Outbox and store::Journal.
+  [[nodiscard]] Result<store::OutboxSize> size();
+  [[nodiscard]] Result<std::vector<store::Entry>> pending(const store::ObjectKey& object);
+  [[nodiscard]] Result<std::vector<store::Entry>> list(std::size_t limit);
+  [[nodiscard]] Result<std::vector<store::Record>> records(const store::JournalQuery& query);
+
+  // Valid as long as this; after a rebuild it is the new file's.
+  [[nodiscard]] store::Database& database() { return database_; }
 
  private:
+  // Runs an operation, and once more if it finds the file damaged and that could be replaced.
+  template <class Operation>
+  [[nodiscard]] std::invoke_result_t<Operation> with_sound_file(const Operation& operation);
+  [[nodiscard]] Status open_file();
+  [[nodiscard]] Status rebuild(const Error& why);
+  void salvage(const store::Damage& damage);
+  void forget_lost_entries();
+  [[nodiscard]] Result<Batch> next_batch_of_file(std::span<const FinishedAttempt> ended,
+                                                 std::int64_t after, std::size_t limit,
+                                                 const Left& left);
   [[nodiscard]] bool leaves(const Left& left, const store::Entry& entry) const;
   [[nodiscard]] Status end(const store::Transaction& in, const FinishedAttempt& ended);
   [[nodiscard]] Status take(const store::Transaction& in, store::Entry entry, Batch& taken);
 
-  OfflineStore(store::Database& database, const Clock& clock,
-               std::unique_ptr<store::Journal> journal, store::Outbox outbox);
+  OfflineStore(std::filesystem::path file, store::Database database, const Clock& clock)
+      : file_(std::move(file)), clock_(clock), database_(std::move(database)) {}
+  // Begins to use `database_`.
+  [[nodiscard]] Status use_database();
 
-  store::Database& database_;
+  std::filesystem::path file_;  // empty: it is not replaced if it is damaged
   const Clock& clock_;
+  store::Database database_;
   std::unique_ptr<store::Journal> journal_;
-  store::Outbox outbox_;
+  std::optional<store::Outbox> outbox_;  // nothing: a damaged file could not be replaced yet
+  std::optional<store::Damage> damage_;  // of a file that was set aside and not yet salvaged
+  MonoTime no_rebuild_before_ = MonoTime::min();
+  std::uint64_t rebuilds_ = 0;
   std::uint64_t accepted_ = 0;
   std::map<store::EntryId, MonoTime> accepted_at_;  // of queued entries that this run accepted
   std::set<store::EntryId> superseded_;             // entries that are being sent

@@ -50,7 +50,7 @@ std::optional<ApiRequest> Registration::request_of(const std::string& known) {
 
 bool Registration::is_queued() {
   const store::ObjectKey node{.version = "v1", .resource = "nodes", .name = node_name_};
-  const auto pending = offline_store_.outbox().pending(node);
+  const auto pending = offline_store_.pending(node);
   return pending && std::any_of(pending->begin(), pending->end(), [](const store::Entry& entry) {
            return entry.write.verb == "POST";
          });

@@ -333,7 +333,7 @@ Status WriteHandler::apply(const sync::objects::RequestInfo& info,
 }
 
 Status WriteHandler::reapply_outbox() {
-  TRY(const std::vector<store::Entry> waiting, offline_store_.outbox().list(10'000));
+  TRY(const std::vector<store::Entry> waiting, offline_store_.list(10'000));
   for (const store::Entry& entry : waiting) {
     const store::Write& queued = entry.write;
     auto info = sync::objects::parse_request(queued.verb, queued.target, "");

@@ -13,6 +13,13 @@ namespace {
 
 namespace error = boost::asio::error;
 
+// As the store's, whose errors are told by this name.
+class DiskCategory : public std::error_category {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "sqlite"; }
+  [[nodiscard]] std::string message(int) const override { return "disk full"; }
+};
+
 TEST(LinkFault, EveryFailureHasItsWord) {
   struct Case {
     Error error;
@@ -21,7 +28,10 @@ TEST(LinkFault, EveryFailureHasItsWord) {
   const auto of = [](Errc code, const char* what, boost::system::error_code cause = {}) {
     return Error{code, what, cause};
   };
+  const DiskCategory disk;
   const Case cases[] = {
+      {{Errc::exhausted, "commit: outbox.db: full", std::error_code(13, disk)}, "disk"},
+      {{Errc::corrupt, "outbox.db: malformed", std::error_code(11, disk)}, "disk"},
       {of(Errc::unavailable, "connect to a:1", error::connection_refused), "refused"},
       {of(Errc::unavailable, "read", error::connection_reset), "reset"},
       {of(Errc::unavailable, "write", error::broken_pipe), "reset"},

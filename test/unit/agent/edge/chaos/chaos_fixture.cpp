@@ -308,7 +308,7 @@ void ChaosFixture::jump() {
 // --------------------------------------------------------------------------- what must be true
 
 std::int64_t ChaosFixture::waiting() {
-  return edge_->offline_store().outbox().size().value().entries;
+  return edge_->offline_store().size().value().entries;
 }
 
 void ChaosFixture::converge() {
@@ -359,7 +359,7 @@ void ChaosFixture::check_node() {
 // If the wall clock was set forward before the agent started, its waiting writes look a year old
 // and expire.
 bool ChaosFixture::was_told_expired(const std::string& event) {
-  const auto rows = edge_->offline_store().journal().read({.limit = 100'000}).value();
+  const auto rows = edge_->offline_store().records({.limit = 100'000}).value();
   return std::any_of(rows.begin(), rows.end(), [&event](const store::Record& row) {
     return row.kind == "write-expired" && row.subject == "events/default/" + event;
   });

@@ -20,7 +20,7 @@ class RestoredCloud : public VersionsTest {
 
   // The journal records of kind "cloud".
   std::vector<std::string> journalled() {
-    const std::vector<store::Record> records = edge_->offline_store().journal().read({}).value();
+    const std::vector<store::Record> records = edge_->offline_store().records({}).value();
     std::vector<std::string> said;
     for (const store::Record& record : records) {
       if (record.kind == "cloud") said.push_back(record.subject + ": " + record.what);
@@ -115,7 +115,7 @@ TEST_F(RestoredCloud, GetsWhatWasAcceptedDuringTheOutage) {
   http::Request read{.target = events + "/e"};
   time_.complete(asking(cloud_, std::move(read), arrived));
   EXPECT_EQ(arrived.response.status, 200) << arrived.response.body;
-  EXPECT_EQ(edge_->offline_store().outbox().size().value().entries, 0);
+  EXPECT_EQ(edge_->offline_store().size().value().entries, 0);
 }
 
 TEST_F(RestoredCloud, IsListedAgainAfterARestartOfTheAgent) {

@@ -1,0 +1,194 @@
+// A flash that damages the outbox, or that cannot be written for a while.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "test/support/captured_log.h"
+#include "test/support/fault_vfs.h"
+#include "test/unit/agent/edge/uplink/uplink_fixture.h"
+
+namespace holdfast::agent::uplink::damaged_outbox {
+namespace {
+
+using sync::autonomy::LinkState;
+
+constexpr const char* pods = "/api/v1/namespaces/a/pods";
+constexpr const char* our_pods =
+    "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1&resourceVersion=0";
+constexpr std::size_t page = 4096;
+constexpr int written = 20;
+
+std::string name_of(int number) { return "p" + std::to_string(number); }
+
+http::Request status_of(int number, const std::string& word) {
+  http::Request request{.method = http::Method::patch,
+                        .target = std::string(pods) + "/" + name_of(number) + "/status",
+                        .headers = {{"User-Agent", "kubelet/v1"},
+                                    {"Content-Type", "application/strategic-merge-patch+json"}}};
+  request.body = R"({"metadata":{"uid":"uid-)" + name_of(number) + R"("},"status":{"message":")" +
+                 word + std::string(5 * page, 'x') + "\"}}";
+  return request;
+}
+
+// Overwrites `count` pages from the `first` one on, of those that the file has.
+void damage(const std::filesystem::path& file, std::size_t first, std::size_t count) {
+  const std::size_t pages = std::filesystem::file_size(file) / page;
+  const std::size_t begin = std::min(first, pages);
+  std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekp(static_cast<std::streamoff>(begin * page));
+  const std::string garbage(std::min(count, pages - begin) * page, '\xa5');
+  bytes.write(garbage.data(), static_cast<std::streamsize>(garbage.size()));
+}
+
+struct DamagedOutbox : testing::Test {
+  DamagedOutbox() {
+    for (int number = 0; number < written; ++number) {
+      fixture.cloud.put(pods, name_of(number),
+                        R"({"spec":{"nodeName":"edge1"},"status":{"phase":"Running"}})");
+    }
+    EXPECT_TRUE(fixture.until(LinkState::connected));
+    EXPECT_EQ(fixture.ask(our_pods).status, 200);
+    fixture.cut_link();
+    write("before");
+    fixture.stop();
+  }
+
+  void write(const std::string& word) {
+    for (int number = 0; number < written; ++number) {
+      EXPECT_EQ(fixture.ask(status_of(number, word)).status, 200);
+    }
+  }
+
+  [[nodiscard]] std::filesystem::path file() const {
+    return std::filesystem::path(fixture.options.data_dir) / "outbox.db";
+  }
+
+  [[nodiscard]] int arrived(const std::string& word) const {
+    int count = 0;
+    for (int number = 0; number < written; ++number) {
+      if (fixture.cloud.object(pods, name_of(number)).find(word) != std::string::npos) ++count;
+    }
+    return count;
+  }
+
+  [[nodiscard]] int kept_files() const {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(fixture.options.data_dir)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("outbox.db.damaged-") && std::count(name.begin(), name.end(), '-') == 1)
+        ++count;
+    }
+    return count;
+  }
+
+  // How many records of this kind the journal has.
+  int recorded(std::string_view kind) {
+    const auto journal = sync::wire::parse_json(fixture.admin("/v1/journal?limit=1000")).value();
+    int count = 0;
+    for (const auto& record : journal.as_array()) {
+      if (record.at("kind").as_string() == kind) ++count;
+    }
+    return count;
+  }
+
+  UplinkFixture fixture;
+};
+
+TEST_F(DamagedOutbox, IsReplacedAndWhatIsReadableIsSent) {
+  const struct {
+    const char* what;
+    std::size_t first;
+    std::size_t count;
+    bool while_running;
+    int least;  // writes that arrive
+    int most;
+  } rows[] = {
+      {"some pages, while it is off", 60, 6, false, written - 3, written - 1},
+      {"some pages, while it runs", 60, 6, true, 1, written - 1},
+      {"the first page, while it is off", 0, 1, false, 0, 0},
+      {"all of it, while it runs", 0, 100'000, true, 0, written - 1},
+      {"all of it, while it is off", 0, 100'000, false, 0, 0},
+  };
+  int damaged = 0;
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    test::CapturedLog log;
+    if (row.while_running) {
+      fixture.start();
+      fixture.time.run(2min);
+      damage(file(), row.first, row.count);
+    } else {
+      damage(file(), row.first, row.count);
+      fixture.start();
+    }
+    // What the node shows its pods is in the cache, and is as it was.
+    const http::Response cached = fixture.ask(std::string(pods) + "/p7?resourceVersion=0");
+    EXPECT_EQ(cached.status, 200);
+    EXPECT_NE(cached.body.find("before"), std::string::npos);
+    fixture.restore_link();
+    fixture.time.run(2min);
+    EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+    EXPECT_GE(arrived("before"), row.least);
+    EXPECT_LE(arrived("before"), row.most);
+    EXPECT_NE(log.take().find("error outbox was damaged: file kept"), std::string::npos);
+    EXPECT_EQ(kept_files(), std::min(++damaged, 3));
+    EXPECT_EQ(recorded("damage"), 1);
+
+    // Later writes are kept and sent as ever.
+    fixture.cut_link();
+    write("later");
+    fixture.restore_link();
+    fixture.time.run(1min);
+    EXPECT_EQ(arrived("later"), written);
+    EXPECT_EQ(fixture.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"});
+    fixture.cut_link();
+    write("before");
+    fixture.stop();
+  }
+}
+
+// No write is accepted that could not be kept, and all is well once the disk is.
+TEST_F(DamagedOutbox, WritesAreSentAfterADiskThatFailedWhileTheyWere) {
+  const struct {
+    test::DiskFault fault;
+    const char* word;  // of the statuses that wait
+    const char* next;
+  } rows[] = {{test::DiskFault::full, "before", "later"}, {test::DiskFault::broken, "later", ""}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.word);
+    test::use_for_all(true);
+    test::follow({});
+    fixture.start();
+    bool is_first = true;
+    fixture.servers[0]->special =
+        [&is_first, &row](const http::Request& request) -> std::optional<http::Response> {
+      if (request.method == http::Method::patch && request.path().ends_with("/status") &&
+          std::exchange(is_first, false)) {
+        test::follow({.fail_from = 1, .fault = row.fault, .within = "outbox.db"});
+      }
+      return std::nullopt;
+    };
+    fixture.servers[0]->restore();
+    test::CapturedLog log;
+    ASSERT_TRUE(fixture.time.run_until(2min, [&is_first] { return !is_first; }));
+    fixture.time.run(1min);
+    const std::string told = log.take();
+    EXPECT_NE(told.find("check the space and the health of the disk"), std::string::npos) << told;
+    const http::Response refused = fixture.ask(status_of(0, "refused"));
+    EXPECT_TRUE(refused.status == 200 || refused.status >= 500) << refused.status;
+    test::follow({});
+    fixture.time.run(10min);
+    EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+    EXPECT_EQ(arrived(row.word) + arrived("refused"), written);
+    EXPECT_EQ(fixture.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"});
+    fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+    fixture.cut_link();
+    write(row.next);
+    fixture.stop();
+    test::use_for_all(false);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::agent::uplink::damaged_outbox
