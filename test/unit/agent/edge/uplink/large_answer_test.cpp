@@ -229,6 +229,27 @@ TEST(LargeAnswer, ThatStopsIsBrokenOffSoon) {
   EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
 }
 
+// The other server's heartbeats go on, so that nothing waits until the silence is over.
+TEST(LargeAnswer, OfOneOfSeveralServersIsBrokenOffWhenThatFails) {
+  LargeFixture fixture(
+      {.servers = 2, .set = [](EdgeOptions& options) { options.lb_mode = "priority"; }});
+  fixture.serve(secrets, 3 * mebibyte, mebibyte);
+  Got got;
+  loop::Tasks tasks(fixture.time.executor());
+  tasks.spawn("read", fixture.read(secrets, "kubectl", 0s, got));
+  fixture.time.run(500ms);
+  EXPECT_EQ(got.bytes, mebibyte);
+  EXPECT_EQ(got.error, "");
+  fixture.servers[0]->cut("black_hole");
+  // Other requests show that the server has failed.
+  EXPECT_EQ(fixture.ask("/api/v1/namespaces/a/secrets/none", "kubectl").status, 404);
+  fixture.time.complete(tasks.join());
+  EXPECT_NE(got.error, "") << "the client must not take it for the whole";
+  EXPECT_LE(got.whole, 6s);
+  EXPECT_LT(got.whole, passed_on_silence);
+  EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+}
+
 // Nobody is told that it is too large for the cache, as long as the cloud is there.
 TEST(LargeAnswer, OfAListThatIsTooLargeForTheCacheComesFromTheCloud) {
   LargeFixture fixture({.set = [](EdgeOptions& options) {

@@ -69,6 +69,20 @@ http::Request from_kubelet(http::Method method, std::string target, std::string 
   return request;
 }
 
+http::Request status_of_pod(const std::string& message) {
+  return from_kubelet(http::Method::patch, pods + "/p/status",
+                      R"({"metadata":{"uid":"uid-p"},"status":{"message":")" + message + R"("}})");
+}
+
+// Cuts the link of an agent that has cached its pod.
+void lose_cloud_of_pod(UplinkFixture& fixture) {
+  fixture.cloud.put("/api/v1/nodes", "edge1");
+  fixture.cloud.put(pods, "p", R"({"spec":{"nodeName":"edge1"}})");
+  EXPECT_TRUE(fixture.until(LinkState::connected));
+  EXPECT_EQ(fixture.ask("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1").status, 200);
+  fixture.cut_link();
+}
+
 // A node with a pod whose cloud is unreachable, and answers late once it is back.
 struct RejoinEnd : ::testing::TestWithParam<Duration> {
   RejoinEnd() {
@@ -132,23 +146,37 @@ TEST_P(RejoinEnd, EventsNeitherWaitForItNorPutItOff) {
   EXPECT_EQ(fixture.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"});
 }
 
+// A rejoin whose reads are not answered takes long. The kubelet's writes do not wait for all of it.
+TEST(LongRejoin, AWriteIsAcceptedHereAfterItsDeadline) {
+  UplinkFixture fixture({.set = [](EdgeOptions& options) { options.rejoin_jitter = 0ms; }});
+  lose_cloud_of_pod(fixture);
+  ASSERT_EQ(fixture.ask(status_of_pod("older")).status, 200);
+  bool is_silent = true;
+  fixture.servers[0]->special =
+      [&is_silent](const http::Request& request) -> std::optional<http::Response> {
+    if (!is_silent || request.path().find("/pods") == std::string_view::npos) return std::nullopt;
+    return http::Response{.status = 0};
+  };
+  fixture.servers[0]->restore();
+  ASSERT_TRUE(fixture.until(LinkState::rejoining));
+  const MonoTime asked = fixture.time.clock().mono();
+  EXPECT_EQ(fixture.ask(status_of_pod("newer")).status, 200);
+  EXPECT_LE(fixture.time.clock().mono() - asked, fixture.options.write_deadline + 1s);
+  is_silent = false;
+  fixture.time.run(2min);
+  EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+  EXPECT_NE(fixture.cloud.object(pods, "p").find("newer"), std::string::npos);
+  EXPECT_EQ(fixture.metric("holdfast_edge_outbox_entries"), std::vector<std::string>{" 0"});
+}
+
 // A status that could not be replayed is tried again while connected. A newer one that the API
 // server accepts meanwhile must remain, although the older one is just being sent.
 TEST(LateReplay, DoesNotOverwriteANewerStatus) {
   for (const bool is_read : {true, false}) {
     SCOPED_TRACE(is_read ? "the pod is being read" : "the status is being sent");
     UplinkFixture fixture;
-    fixture.cloud.put("/api/v1/nodes", "edge1");
-    fixture.cloud.put(pods, "p", R"({"spec":{"nodeName":"edge1"}})");
-    ASSERT_TRUE(fixture.until(LinkState::connected));
-    ASSERT_EQ(fixture.ask("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1").status, 200);
-    fixture.cut_link();
-    const auto status = [](const std::string& message) {
-      return from_kubelet(
-          http::Method::patch, pods + "/p/status",
-          R"({"metadata":{"uid":"uid-p"},"status":{"message":")" + message + R"("}})");
-    };
-    ASSERT_EQ(fixture.ask(status("older")).status, 200);
+    lose_cloud_of_pod(fixture);
+    ASSERT_EQ(fixture.ask(status_of_pod("older")).status, 200);
     int unanswered = 0;
     fixture.servers[0]->special =
         [&](const http::Request& request) -> std::optional<http::Response> {
@@ -163,7 +191,7 @@ TEST(LateReplay, DoesNotOverwriteANewerStatus) {
     const int before = unanswered;
     ASSERT_TRUE(fixture.time.run_until(2min, [&] { return unanswered > before; }));
     ASSERT_EQ(fixture.state(), LinkState::connected);
-    EXPECT_EQ(fixture.ask(status("newer")).status, 200);
+    EXPECT_EQ(fixture.ask(status_of_pod("newer")).status, 200);
     fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
     fixture.time.run(5min);
     EXPECT_NE(fixture.cloud.object(pods, "p").find("newer"), std::string::npos);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "agent/edge/route/answer.h"
 #include "sync/wire/json.h"
 #include "test/support/certificates.h"
 #include "test/support/scratch_dir.h"
@@ -95,6 +96,37 @@ TEST(SlowPath, LateReadsAreAnsweredFromTheCacheAndTellNothingOfTheLink) {
     EXPECT_LE(fixture.time.clock().mono() - asked, 2s);
     EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
     fixture.time.run(1s);
+  }
+}
+
+// Nothing else can answer it, so the caller waits longer than for other reads. What was passed on
+// is not kept.
+TEST(SlowPath, ADocumentThatWasNeverFetchedIsPassedOn) {
+  const std::string document = "/openapi/v2";
+  UplinkFixture fixture;
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  fixture.servers[0]->special = [&document](const http::Request& request) {
+    const bool is_asked = request.path() == document;
+    return is_asked ? std::optional(json_response(200, R"({"swagger":"2.0"})")) : std::nullopt;
+  };
+  fixture.servers[0]->latency = 3s;
+  fixture.time.run(2min);
+  ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
+  for (const bool is_fetched : {false, true}) {
+    SCOPED_TRACE(is_fetched);
+    const MonoTime asked = fixture.time.clock().mono();
+    const http::Response answer = fixture.ask(document, "kubectl");
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(answer.body, R"({"swagger":"2.0"})");
+    const Duration took = fixture.time.clock().mono() - asked;
+    EXPECT_LE(took, is_fetched ? 100ms : 6s);
+    EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+    fixture.cut_link();
+    EXPECT_EQ(fixture.ask(document, "kubectl").status, is_fetched ? 200 : 503);
+    fixture.restore_link();
+    fixture.servers[0]->latency = {};
+    fixture.time.run(1min);
+    EXPECT_EQ(fixture.ask(document, "kubectl").status, 200);
   }
 }
 
