@@ -53,8 +53,8 @@ bool wants_protobuf(const Call& call) {
     return std::find(std::begin(known), std::end(known), text) != std::end(known);
   };
   return call.view.form == sync::wire::Form::object && call.subresource == nullptr &&
-         one_of(kinds, call.resource().kind) && one_of(verbs, call.info.verb) &&
-         call.accept.prefers_protobuf();
+         !call.resource().is_custom && one_of(kinds, call.resource().kind) &&
+         one_of(verbs, call.info.verb) && call.accept.prefers_protobuf();
 }
 
 http::Response in_protobuf(http::Response response) {

@@ -164,6 +164,46 @@ TEST_F(CustomResources, AreServedInEachVersionAndPrinted) {
   EXPECT_EQ(strategic.status, 415);
 }
 
+// Also those whose kind has the name of a built-in kind, which is written as protobuf.
+TEST_F(CustomResources, AreNeitherReadNorWrittenAsProtobuf) {
+  const std::string protobuf = "application/vnd.kubernetes.protobuf";
+  json::value crd(definition());
+  crd.at_pointer("/metadata/name") = "nodes.edge.example.com";
+  crd.at_pointer("/spec/names") = json::parse(R"({"plural":"nodes","kind":"Node"})");
+  EXPECT_EQ(send("POST", definitions, crd.as_object()).status, 201);
+  for (const std::string_view kind : {"Site", "Node"}) {
+    SCOPED_TRACE(kind);
+    const std::string path =
+        kind == "Site" ? std::string(sites) : "/apis/edge.example.com/v1/namespaces/default/nodes";
+    json::object made = site("a", R"({"nodes":2})");
+    made["kind"] = kind;
+    EXPECT_EQ(send("POST", path, made).status, 201);
+    const struct {
+      TestRequest asked;
+      std::string answer;  // the status, and of a success the content type
+    } rows[] = {
+        {{.target = path + "/a", .accept = protobuf + ",application/json"}, "200 application/json"},
+        {{.target = path, .accept = protobuf + ",application/json"}, "200 application/json"},
+        {{.target = path + "?watch=true&timeoutSeconds=1",
+          .accept = protobuf + ";stream=watch,application/json;stream=watch"},
+         "200 application/json"},
+        {{.target = path + "/a", .accept = protobuf}, "406"},
+        {{.method = "POST", .target = path, .body = "k8s", .content_type = protobuf}, "415"},
+        {{.method = "PUT", .target = path + "/a", .body = "k8s", .content_type = protobuf}, "415"},
+        {{.method = "PATCH", .target = path + "/a", .body = "k8s", .content_type = protobuf},
+         "415"}};
+    for (const auto& row : rows) {
+      TestResponse answer = fixture.ask(row.asked);
+      std::string text = std::to_string(answer.status);
+      if (answer.status == 200) text.append(" ").append(answer.headers.get("Content-Type"));
+      EXPECT_EQ(text, row.answer) << row.asked.method << " " << row.asked.target;
+      if (answer.stream) fixture.drain(answer);
+      EXPECT_TRUE(answer.body.starts_with('{')) << answer.body;
+    }
+    EXPECT_EQ(sync::wire::dig_int(fixture.get(path + "/a"), {"spec", "nodes"}), 2);
+  }
+}
+
 TEST_F(CustomResources, AreAppliedByTheirSchema) {
   const auto apply = [&](std::string_view manager, std::string_view spec) {
     return fixture.ask({.method = "PATCH",
