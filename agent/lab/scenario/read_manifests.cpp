@@ -165,6 +165,12 @@ class ManifestReader {
       const YamlNode* node = pod.find(key);
       if (node != nullptr) note(manifest, *node, std::string(key) + " is not simulated");
     }
+    const YamlNode* volumes = pod.find("volumes");
+    if (volumes == nullptr) return;
+    for (const YamlNode& volume : volumes->items) {
+      const YamlNode* claim = volume.find("persistentVolumeClaim");
+      if (claim != nullptr) note(manifest, *claim, "persistentVolumeClaim is not simulated");
+    }
   }
 
   void read_requests(const YamlNode& pod, Workload& workload) {

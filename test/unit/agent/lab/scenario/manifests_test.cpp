@@ -101,6 +101,45 @@ TEST(ScenarioManifests, BecomeWorkloads) {
   EXPECT_EQ(scenario->notes, notes);
 }
 
+TEST(ScenarioManifests, WhatIsNotSimulatedIsNoted) {
+  const std::string text = R"(kind: Deployment
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      nodeName: a-1
+      affinity: {}
+      topologySpreadConstraints: []
+      initContainers: [{name: first}]
+      volumes:
+      - {name: scratch, emptyDir: {}}
+      - {name: files, persistentVolumeClaim: {claimName: files}}
+---
+{kind: StatefulSet, metadata: {name: db}, spec: {volumeClaimTemplates: []}}
+---
+{kind: Pod, metadata: {name: p}}
+---
+{kind: ReplicaSet, metadata: {name: r}}
+---
+{kind: CronJob, metadata: {name: c}}
+---
+{kind: ReplicationController, metadata: {name: o}}
+)";
+  const auto scenario = parse_text(manifest_base, {}, {{"app.yaml", text}});
+  ASSERT_TRUE(scenario) << scenario.error().what;
+  const std::vector<std::string> notes = {"app.yaml:7: affinity is not simulated",
+                                          "app.yaml:8: topologySpreadConstraints is not simulated",
+                                          "app.yaml:9: initContainers is not simulated",
+                                          "app.yaml:6: nodeName is not simulated",
+                                          "app.yaml:12: persistentVolumeClaim is not simulated",
+                                          "app.yaml:14: volumeClaimTemplates are not simulated",
+                                          "app.yaml:16: Pod is not simulated",
+                                          "app.yaml:18: ReplicaSet is not simulated",
+                                          "app.yaml:20: CronJob is not simulated",
+                                          "app.yaml:22: ReplicationController is not simulated"};
+  EXPECT_EQ(scenario->notes, notes);
+}
+
 TEST(ScenarioManifests, CanBeReferredTo) {
   const auto scenario = parse_text(std::string(manifest_base) +
                                        "events: [{at: 1m, rollout: web}]\n"
