@@ -57,6 +57,22 @@ TEST(LinkTrace, IsRead) {
   EXPECT_TRUE((*points)[2].is_cut);
 }
 
+TEST(LinkTrace, EachColumnIsAFieldAndOnlyTheTimeIsRequired) {
+  const auto points = parse_trace("t.csv",
+                                  "cut,down_rate_kbit,down_loss,down_jitter_ms,down_latency_ms,"
+                                  "up_rate_kbit,up_loss,up_jitter_ms,up_latency_ms,at\n"
+                                  "1,8,0.5,6,5,4,0.25,2,1,0\n");
+  ASSERT_TRUE(points) << points.error().what;
+  const TracePoint all{.at = 0s,
+                       .up = {.latency = 1ms, .jitter = 2ms, .loss = 0.25, .rate = 500},
+                       .down = {.latency = 5ms, .jitter = 6ms, .loss = 0.5, .rate = 1000},
+                       .is_cut = true};
+  EXPECT_EQ(*points, std::vector<TracePoint>{all});
+  const auto plain = parse_trace("t.csv", "at\n0\n");
+  ASSERT_TRUE(plain) << plain.error().what;
+  EXPECT_EQ(*plain, std::vector<TracePoint>{TracePoint{}});
+}
+
 struct BadTrace {
   std::string text;
   std::string error;

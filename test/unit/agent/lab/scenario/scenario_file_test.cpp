@@ -114,6 +114,67 @@ TEST(ScenarioFile, FleetAndWorkloadsAreRead) {
   EXPECT_EQ(scenario->workloads, (std::vector<Workload>{web, probe, db, count}));
 }
 
+TEST(ScenarioFile, WhatIsNotWrittenHasTheDefaultsOfTheReadme) {
+  const auto scenario = parse_text(
+      "name: x\nduration: 1h\nfleet: {sites: [{name: a}]}\n"
+      "workloads: [{deployment: web, tolerations: [{key: k}]}]\n"
+      "events: [{at: 1m, cut: a}, {at: 2m, flap: a, up: 1s, down: 1s}]\n");
+  ASSERT_TRUE(scenario) << scenario.error().what;
+  EXPECT_EQ(scenario->seed, 1U);
+  const Site& site = scenario->sites.at(0);
+  EXPECT_EQ(site.nodes, 1);
+  EXPECT_EQ(site.zone, "a");
+  EXPECT_EQ(site.link, *named_profile("ethernet"));
+  EXPECT_EQ(site.agent, NodeAgent::holdfast);
+  EXPECT_EQ(site.cpu, "4");
+  EXPECT_EQ(site.memory, "4Gi");
+  EXPECT_EQ(site.pods, 110);
+  EXPECT_EQ(site.labels.size() + site.annotations.size() + site.taints.size(), 0U);
+  const Workload& web = scenario->workloads.at(0);
+  EXPECT_EQ(web.namespace_name, "default");
+  EXPECT_EQ(web.replicas, 1);
+  EXPECT_EQ(web.on + web.cpu + web.memory, "");
+  EXPECT_EQ(web.priority, 0);
+  EXPECT_EQ(web.tolerations, (std::vector<Toleration>{{"k", "Exists", "", "", std::nullopt}}));
+  EXPECT_EQ(web.min_available, std::nullopt);
+  EXPECT_EQ(web.start, 2s);
+  EXPECT_EQ(web.grace, 30s);
+  EXPECT_EQ(web.stop, 0s);
+  const auto cut = std::get<Cut>(scenario->events.at(0).action);
+  EXPECT_EQ(cut.direction, Direction::both);
+  EXPECT_EQ(cut.kind, CutKind::black_hole);
+  EXPECT_EQ(std::get<Flap>(scenario->events.at(1).action).kind, CutKind::black_hole);
+}
+
+// A list of `count` entries with their numbers between `before` and `after`.
+std::string numbered_entries(int count, const std::string& before, const std::string& after) {
+  std::string list = "[";
+  for (int number = 1; number <= count; ++number) {
+    list += (number == 1 ? "" : ", ") + before + std::to_string(number) + after;
+  }
+  return list + "]";
+}
+
+TEST(ScenarioFile, SitesWorkloadsAndEventsAreAtMost10000) {
+  const std::string head = "name: x\nduration: 1h\n";
+  const std::string fleet = head + "fleet: {sites: [{name: a}]}\n";
+  const struct {
+    std::string text;
+    std::string before;
+    std::string after;
+    std::string error;
+  } rows[] = {{head + "fleet:\n  sites: ", "{name: s", "}",
+               "s.yaml:4:10: fleet.sites: 10001 entries; at most 10000 are allowed"},
+              {fleet + "workloads: ", "{deployment: w", "}",
+               "s.yaml:4:12: workloads: 10001 entries; at most 10000 are allowed"},
+              {fleet + "events: ", "{cut: a, at: ", "ms}",
+               "s.yaml:4:9: events: 10001 entries; at most 10000 are allowed"}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(error_of(row.text + numbered_entries(10'000, row.before, row.after)), "");
+    EXPECT_EQ(error_of(row.text + numbered_entries(10'001, row.before, row.after)), row.error);
+  }
+}
+
 // One line for each event: when, how long, which action (its index in the variant), line.
 std::string event_text(const ScenarioEvent& event) {
   return format_duration(event.at) + " " +
