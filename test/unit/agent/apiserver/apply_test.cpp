@@ -115,6 +115,49 @@ TEST(Apply, OfAStatusHasItsOwnEntry) {
   EXPECT_FALSE(sync::wire::dig_bool(applied.object(), {"spec", "unschedulable"}));
 }
 
+TEST(Apply, AWriteOfASubresourceIsRecordedUnlessItBindsOrDeletes) {
+  Applier client;
+  ApiServerFixture& fixture = client.fixture;
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  const std::string sets = "/apis/apps/v1/namespaces/default/replicasets";
+  const auto parsed = [](const std::string& text) { return json::parse(text).as_object(); };
+  const std::string made = "?fieldManager=maker";
+  const std::string changed = "?fieldManager=other";
+  const json::object set = fixture.post(
+      sets + made,
+      parsed(R"({"metadata":{"name":"s"},"spec":{"selector":{"matchLabels":{"a":"b"}},)"
+             R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[)"
+             R"({"name":"c","image":"i"}]}}}})"));
+  const std::string owner = R"("ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet",)"
+                            R"("name":"s","uid":")" +
+                            std::string(sync::wire::uid_of(set)) + R"("}])";
+  fixture.post(pods + made, parsed(R"({"metadata":{"name":"p",)" + owner +
+                                   R"(},"spec":{"containers":[{"name":"c","image":"i"}]}})"));
+  // What happens to the pod: the managers afterwards, and what has changed.
+  const auto pod = [&](sync::wire::Path path) {
+    const json::object now = fixture.get(pods + "/p");
+    const json::value* found = sync::wire::dig(now, path);
+    return client.managers(now) + ": " + (found == nullptr ? "-" : json::serialize(*found));
+  };
+  EXPECT_EQ(pod({"spec", "nodeName"}), "maker Update: -");
+  EXPECT_EQ(pod({"metadata", "ownerReferences"}), "maker Update: " + owner.substr(owner.find('[')));
+
+  fixture.patch(sets + "/s/scale" + changed, parsed(R"({"spec":{"replicas":5}})"));
+  const json::object scaled = fixture.get(sets + "/s");
+  EXPECT_EQ(client.managers(scaled), "maker Update, other Update scale");
+  EXPECT_EQ(sync::wire::dig_int(scaled, {"spec", "replicas"}), 5);
+
+  fixture.post(pods + "/p/binding" + changed, parsed(R"({"target":{"kind":"Node","name":"n"}})"));
+  EXPECT_EQ(pod({"spec", "nodeName"}), R"(maker Update: "n")");
+
+  (void)fixture.ask(
+      {.method = "DELETE", .target = sets + "/s", .body = R"({"propagationPolicy":"Orphan"})"});
+  EXPECT_EQ(pod({"metadata", "ownerReferences"}), "maker Update: -");
+
+  fixture.post(pods + "/p/eviction" + changed, parsed(R"({"metadata":{"name":"p"}})"));
+  EXPECT_EQ(pod({"metadata", "deletionGracePeriodSeconds"}), "maker Update: 30");
+}
+
 TEST(Apply, RefusesBadInput) {
   struct Case {
     std::string_view query;
