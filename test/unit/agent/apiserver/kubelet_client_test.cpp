@@ -11,6 +11,7 @@
 #include "platform/http/server.h"
 #include "platform/loop/event.h"
 #include "platform/loop/tasks.h"
+#include "platform/loop/timer.h"
 #include "platform/text.h"
 #include "test/support/certificates.h"
 #include "test/unit/agent/apiserver/api_server_fixture.h"
@@ -73,7 +74,9 @@ class KubeletServer {
       headers[to_lower(header.name)] = header.value;
     headers.erase("host");
     http::Response response;
-    if (!request.path().starts_with("/containerLogs/")) {
+    if (request.path() == "/containerLogs/ns/p/silent") {
+      co_await loop::wait_for(std::chrono::hours(1));
+    } else if (!request.path().starts_with("/containerLogs/")) {
       response.status = 403;
       response.body = "no exec here";
     } else if (request.query() == "follow=true") {
@@ -103,6 +106,7 @@ class KubeletClientTest : public ::testing::Test {
   int ask(const http::Request& from, const std::string& node, const std::string& target) {
     NodeRequest to{.node = node, .pod = "p", .target = target};
     to.is_log = target.starts_with("/containerLogs/");
+    to.follows = target.ends_with("?follow=true");
     to.host = "127.0.0.1";
     to.port = kubelet_.port;
     int status = 0;
@@ -118,11 +122,13 @@ class KubeletClientTest : public ::testing::Test {
   test::Authority clients_{"kubelet clients"};
   KubeletServer kubelet_{time_, clients_, clients_};
   std::vector<std::shared_ptr<http::BodyStream>> open_;
+  std::string refusal_;  // the message of the last answer, if it is none of the kubelet
 
  private:
   asio::awaitable<void> ask_into(const http::Request& from, NodeRequest to, int& status) {
     auto reply = co_await client_->ask(from, std::move(to));
     status = reply ? reply->status : reply.error().code;
+    refusal_ = reply ? "" : reply.error().message;
     if (reply && reply->stream) open_.push_back(std::move(reply->stream));
   }
 
@@ -136,6 +142,80 @@ TEST_F(KubeletClientTest, ANodeHas32LogsAndSessionsAtATime) {
   open_.erase(open_.begin());
   EXPECT_EQ(open_log("a"), 200) << "one has ended";
   EXPECT_EQ(open_log("a"), 429);
+}
+
+TEST_F(KubeletClientTest, NoAnswerWithin8SecondsIsA504AndAnotherFailureA502) {
+  const net::HostPort address{"127.0.0.1", kubelet_.port};
+  const std::string where = "error dialing backend: node a at " + address.text() + ": ";
+  const std::string late = where + "no answer within 8s; is its link cut?";
+  const std::string nobody = "connect to " + address.text() + ": Connection refused";
+  const std::string line = "/containerLogs/ns/p/c";
+  net::MemoryNetwork& network = time_.network();
+  const struct {
+    const char* what;
+    net::LinkConditions up;
+    net::LinkConditions down;
+    bool is_refused;
+    std::string target;
+    int status;
+    std::string refusal;
+    Duration after;
+  } rows[] = {
+      {"a link without faults", {}, {}, false, line, 200, "", 0s},
+      {"a slow link", {.latency = 1s}, {.latency = 900ms}, false, line, 200, "", 5700ms},
+      {"a link that is too slow", {.latency = 2s}, {.latency = 1s}, false, line, 504, late, 8s},
+      {"a link that is cut", {.is_silent = true}, {.is_silent = true}, false, line, 504, late, 8s},
+      {"a link on which no answer arrives", {}, {.is_silent = true}, false, line, 504, late, 8s},
+      {"a kubelet that is silent", {}, {}, false, "/containerLogs/ns/p/silent", 504, late, 8s},
+      {"a port at which nobody listens", {}, {}, true, line, 502, where + nobody, 0s}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    network.set_link(address, net::Direction::to_server, row.up);
+    network.set_link(address, net::Direction::to_client, row.down);
+    network.refuse(address, row.is_refused);
+    const MonoTime begin = time_.clock().mono();
+    EXPECT_EQ(ask({}, "a", row.target), row.status);
+    EXPECT_EQ(refusal_, row.refusal);
+    EXPECT_EQ(time_.clock().mono() - begin, row.after);
+  }
+  network.refuse(address, false);
+}
+
+asio::awaitable<void> read_to_its_end(std::shared_ptr<http::BodyStream> stream, bool& ended) {
+  for (Result<std::string> piece = std::string("begun"); piece && !piece->empty();) {
+    piece = co_await stream->next();
+  }
+  ended = true;
+}
+
+// The node is probed 7.5 s after each probe. Two that fail, after 8 s each, end the log.
+TEST_F(KubeletClientTest, AFollowedLogEndsWithin31SecondsAfterTheNodeWasCutOff) {
+  const net::HostPort address{"127.0.0.1", kubelet_.port};
+  const struct {
+    Duration cut_after;
+    Duration cut_for;
+    Duration ends_after;  // counted from the cut; 10min: it does not end
+  } rows[] = {{0s, 10min, 31s},   {7s, 10min, 24s}, {8s, 10min, 30500ms},
+              {3min, 10min, 31s}, {0s, 22s, 10min},  // healed before the second probe fails
+              {1min, 15s, 10min}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(format_duration(row.cut_after));
+    EXPECT_EQ(open_log("a"), 200);
+    bool ended = false;
+    loop::Tasks reading(time_.executor());
+    reading.spawn("read", read_to_its_end(open_.back(), ended));
+    time_.run(row.cut_after);
+    time_.network().set_link(address, {.is_silent = true});
+    const MonoTime cut = time_.clock().mono();
+    (void)time_.run_until(row.cut_for, [&ended] { return ended; });
+    time_.network().set_link(address, {});
+    (void)time_.run_until(10min - row.cut_for, [&ended] { return ended; });
+    EXPECT_EQ(time_.clock().mono() - cut, row.ends_after);
+    EXPECT_EQ(ended, row.ends_after < 10min);
+    for (const auto& each : open_) each->cancel();
+    time_.settle();
+    open_.clear();
+  }
 }
 
 TEST_F(KubeletClientTest, TheCredentialsOfCallersAreNotPassedOn) {
