@@ -76,5 +76,27 @@ TEST(ApiMetrics, AreForAdministratorsIfThereAreTokens) {
   EXPECT_EQ(fixture.ask({.target = "/metrics"}).status, 403);
 }
 
+// The callers of a server without tokens, which knows them by their certificates or not at all.
+TEST(ApiMetrics, AreForAdministratorsOnOtherAddressesThanLoopback) {
+  const struct {
+    net::Peer caller;
+    int on_loopback;
+    int elsewhere;
+  } rows[] = {{{}, 200, 401},
+              {{.common_name = "ann", .organizations = {"devs"}}, 200, 403},
+              {{.common_name = "system:node:a", .organizations = {"system:nodes"}}, 200, 403},
+              {{.common_name = "root", .organizations = {"system:masters"}}, 200, 200}};
+  agent::lab::ApiServerOptions options = options_without_controllers();
+  ApiServerFixture loopback(options);
+  options.requires_identity = options.refuses_anonymous = true;
+  ApiServerFixture elsewhere(options);
+  for (const auto& row : rows) {
+    EXPECT_EQ(loopback.ask({.target = "/metrics", .peer = row.caller}).status, row.on_loopback)
+        << row.caller.common_name;
+    EXPECT_EQ(elsewhere.ask({.target = "/metrics", .peer = row.caller}).status, row.elsewhere)
+        << row.caller.common_name;
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -18,7 +18,7 @@ agent::lab::ApiServerOptions with_roles() {
   agent::lab::ApiServerOptions options;
   options.tokens =
       "root,admin,1,\"system:masters\"\nann,ann,2\nbob,bob,3,\"devs\"\nnode,system:node:a,4,"
-      "\"system:nodes\"\n";
+      "\"system:nodes\"\neve,eve,5\n";
   options.rbac = true;
   return options;
 }
@@ -66,20 +66,25 @@ TEST(RbacServerTest, StreamsOfPodsNeedTheirOwnRights) {
                                   R"({"name":"c","image":"i"}]})"))
                 .status,
             201);
-  // bob may read everything about pods, but create nothing.
-  EXPECT_EQ(server
-                .post("root", std::string(roles_api) + "/namespaces/default/roles",
-                      called("reader", R"("rules":[{"verbs":["get"],"apiGroups":[""],)"
-                                       R"("resources":["pods/log","pods/exec",)"
-                                       R"("pods/portforward"]}])"))
-                .status,
-            201);
-  EXPECT_EQ(server
-                .post("root", std::string(roles_api) + "/namespaces/default/rolebindings",
-                      called("bob", R"("roleRef":{"kind":"Role","name":"reader"},)"
-                                    R"("subjects":[{"kind":"User","name":"bob"}])"))
-                .status,
-            201);
+  // bob may get the streams of pods and create none; eve may create them and get none.
+  const std::pair<std::string, std::string> rights[] = {{"bob", "get"}, {"eve", "create"}};
+  for (const auto& [user, verb] : rights) {
+    const std::string role = R"("rules":[{"verbs":[")" + verb +
+                             R"("],"apiGroups":[""],"resources":["pods/log","pods/exec",)" +
+                             R"("pods/portforward"]}])";
+    EXPECT_EQ(
+        server
+            .post("root", std::string(roles_api) + "/namespaces/default/roles", called(verb, role))
+            .status,
+        201);
+    const std::string binding = R"("roleRef":{"kind":"Role","name":")" + verb +
+                                R"("},"subjects":[{"kind":"User","name":")" + user + R"("}])";
+    EXPECT_EQ(server
+                  .post("root", std::string(roles_api) + "/namespaces/default/rolebindings",
+                        called(user, binding))
+                  .status,
+              201);
+  }
   struct Case {
     std::string token, method, subresource;
     int status;  // 404: allowed, but there is no such Node
@@ -90,6 +95,9 @@ TEST(RbacServerTest, StreamsOfPodsNeedTheirOwnRights) {
       {"ann", "GET", "exec", 404},         {"ann", "POST", "exec", 404},
       {"bob", "GET", "exec", 403},         {"bob", "POST", "exec", 403},
       {"node", "GET", "exec", 403},        {"node", "POST", "exec", 403},
+      {"eve", "GET", "exec", 403},         {"eve", "POST", "exec", 404},
+      {"eve", "GET", "portforward", 403},  {"eve", "POST", "portforward", 404},
+      {"eve", "GET", "log", 403},          {"bob", "POST", "portforward", 403},
       {"ann", "POST", "portforward", 404}, {"bob", "GET", "portforward", 403},
       {"ann", "DELETE", "exec", 405},      {"root", "DELETE", "exec", 405},
       {"root", "POST", "log", 405},        {"root", "PATCH", "log", 405},
