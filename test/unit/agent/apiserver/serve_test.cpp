@@ -44,6 +44,12 @@ Result<ServeSettings> settings_of(const std::vector<const char*>& words) {
   return settings;
 }
 
+TEST(Serve, ListensOnPort7443OfLoopbackByDefault) {
+  const auto settings = settings_of({});
+  ASSERT_TRUE(settings) << settings.error().what;
+  EXPECT_EQ(settings->listen, "127.0.0.1:7443");
+}
+
 TEST(Serve, NodesHaveARealNodesRightsUnlessTheFlagSaysOtherwise) {
   const struct {
     std::vector<const char*> words;

@@ -221,5 +221,14 @@ TEST(ProxyCommand, WrongArgumentsAreRefused) {
   EXPECT_EQ(parse_admin("[::1]:1").value().text(), "[::1]:1");
 }
 
+TEST(ProxyCommand, TheApiIsOnToxiproxysPortOfLoopbackByDefault) {
+  ProxySettings settings;
+  config::Options options("lab", "");
+  add_proxy_options(options, settings);
+  const char* const words[] = {"lab", "proxy", "list"};
+  ASSERT_TRUE(options.parse(3, words));
+  EXPECT_EQ(settings.admin, "127.0.0.1:8474");
+}
+
 }  // namespace
 }  // namespace holdfast::agent::faults

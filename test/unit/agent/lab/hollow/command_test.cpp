@@ -28,6 +28,15 @@ TEST(HollowCommand, TheFlagsDescribeTheNodes) {
   EXPECT_EQ(plan->lease_interval, std::chrono::seconds(5));
 }
 
+TEST(HollowCommand, WithoutFlagsThereAreTenNodes) {
+  const auto plan = plan_from({});
+  ASSERT_TRUE(plan) << plan.error().what;
+  EXPECT_EQ(plan->nodes,
+            (std::vector<std::string>{"hollow-0", "hollow-1", "hollow-2", "hollow-3", "hollow-4",
+                                      "hollow-5", "hollow-6", "hollow-7", "hollow-8", "hollow-9"}));
+  EXPECT_EQ(NodesSettings().control, "127.0.0.1:7444");
+}
+
 TEST(HollowCommand, OneZoneHasThePlainName) {
   const auto plan = plan_from({"--zone=lab"});
   ASSERT_TRUE(plan);
