@@ -43,6 +43,37 @@ TEST(LabManifests, StayAsTheyAreExceptForPods) {
   EXPECT_EQ(made.notes, notes);
 }
 
+TEST(LabManifests, AContainerWithoutACommandLosesItsArgsAndProbes) {
+  const std::string rest =
+      "args: [a], livenessProbe: {}, readinessProbe: {}, startupProbe: {}, image: i}\n";
+  const std::string text =
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n"
+      "  tolerations: [{operator: Exists}]\n"
+      "  initContainers:\n  - {name: first, " +
+      rest + "  - {name: second, command: [c], " + rest + "  containers:\n  - {name: main, " +
+      rest + "  - {name: side, command: [c], " + rest;
+  Manifests made;
+  const Status added = add_manifests("p.yaml", text, {}, made);
+  ASSERT_TRUE(added) << added.error().what;
+  ASSERT_EQ(made.objects.size(), 1u);
+  const std::string kept =
+      R"("command":["c"],"args":["a"],"livenessProbe":{},"readinessProbe":{},"startupProbe":{},)"
+      R"("image":"i"}])";
+  EXPECT_EQ(made.objects[0].body,
+            R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{)"
+            R"("tolerations":[{"operator":"Exists"}],"initContainers":[)"
+            R"({"name":"first","image":"i","command":["/bin/true"]},{"name":"second",)" +
+                kept +
+                R"(,"containers":[)"
+                R"({"name":"main","image":"i","command":["/bin/sleep","1000000000"]},)"
+                R"({"name":"side",)" +
+                kept + R"(,"terminationGracePeriodSeconds":30}})");
+  const std::vector<std::string> notes = {
+      "p.yaml:1: container first has no command: it only succeeds, because its image is not run",
+      "p.yaml:1: container main has no command: it only sleeps, because its image is not run"};
+  EXPECT_EQ(made.notes, notes);
+}
+
 TEST(LabManifests, AreConfinedInAClusterOfOthers) {
   const std::string text =
       "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"

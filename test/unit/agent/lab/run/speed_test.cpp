@@ -78,6 +78,21 @@ TEST(LabSpeed, DividesTimesAndMultipliesRates) {
             "--restart-backoff-reset=30000ms\n");
 }
 
+// Seconds of Kubernetes stay at least one, so that nothing becomes immediate that was not.
+TEST(LabSpeed, AGracePeriodAndTheDefaultTolerationAreAtLeastOneSecond) {
+  const std::string slow =
+      "edge: {lease-duration: 20m, lease-renew-interval: 5m}\n"
+      "cloud: {node-monitor-period: 1m, node-monitor-grace-period: 30m}\n"
+      "workloads:\n- {deployment: web, grace: 30s}\n- {deployment: long, grace: 1h}\n"
+      "- {deployment: now, grace: 0s}\n";
+  const auto fast = at_speed(scenario_of(slow), 700);
+  ASSERT_TRUE(fast) << fast.error().what;
+  EXPECT_EQ(fast->default_toleration, 1);
+  EXPECT_EQ(fast->scenario.workloads.at(0).grace, 1s);
+  EXPECT_EQ(fast->scenario.workloads.at(1).grace, Duration(1h) / 700);
+  EXPECT_EQ(fast->scenario.workloads.at(2).grace, 0s);
+}
+
 TEST(LabSpeed, NamesTheLargestPossibleSpeed) {
   struct Case {
     std::string more;
@@ -94,6 +109,9 @@ TEST(LabSpeed, NamesTheLargestPossibleSpeed) {
       {"", 60,
        "--speed 60 makes holdfast-cloud --node-monitor-grace-period (50s) shorter than 1s; "
        "the largest speed for it is 50"},
+      {"cloud: {node-monitor-period: 1s}\n", 21,
+       "--speed 21 makes holdfast-cloud --node-monitor-period (1s) shorter than 50ms; the largest "
+       "speed for it is 20"},
       {"edge: {lease-renew-interval: 2s}\n", 11,
        "--speed 11 makes holdfast-edge --lease-renew-interval (2s) shorter than 200ms; the largest "
        "speed for it is 10"},
