@@ -161,6 +161,18 @@ TEST(Sim, ALinkIsHealedCompletely) {
   }
 }
 
+// The nodes send most while they start.
+TEST(Sim, RequestsPerSecondAreCountedFromTheFirstEventOn) {
+  Scenario scenario = two_sites();
+  const std::uint64_t of_all = play(scenario).result.requests_per_second;
+  const auto counted_from = [&scenario](Duration first) {
+    scenario.events = {{.at = first, .action = Uncordon{.target = "a-1"}}};
+    return play(scenario).result.requests_per_second;
+  };
+  EXPECT_EQ(counted_from(seconds(0)), of_all);
+  EXPECT_LT(counted_from(hours(1)), of_all / 2);
+}
+
 TEST(Sim, TheSameSeedGivesTheSameRun) {
   Scenario scenario = two_sites();
   scenario.events = {{.at = minutes(10), .duration = minutes(20), .action = Cut{.target = "a"}}};
