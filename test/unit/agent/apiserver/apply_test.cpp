@@ -139,6 +139,7 @@ TEST(Apply, AWriteOfASubresourceIsRecordedUnlessItBindsOrDeletes) {
     const json::value* found = sync::wire::dig(now, path);
     return client.managers(now) + ": " + (found == nullptr ? "-" : json::serialize(*found));
   };
+  const std::string owned = pod({"metadata", "managedFields"});
   EXPECT_EQ(pod({"spec", "nodeName"}), "maker Update: -");
   EXPECT_EQ(pod({"metadata", "ownerReferences"}), "maker Update: " + owner.substr(owner.find('[')));
 
@@ -156,6 +157,7 @@ TEST(Apply, AWriteOfASubresourceIsRecordedUnlessItBindsOrDeletes) {
 
   fixture.post(pods + "/p/eviction" + changed, parsed(R"({"metadata":{"name":"p"}})"));
   EXPECT_EQ(pod({"metadata", "deletionGracePeriodSeconds"}), "maker Update: 30");
+  EXPECT_EQ(pod({"metadata", "managedFields"}), owned);
 }
 
 TEST(Apply, RefusesBadInput) {
