@@ -32,8 +32,11 @@ class Prepare {
  public:
   Prepare(const std::vector<std::string>& victims, bool async,
           const std::vector<std::string>& nominated = {})
+      : Prepare(pods(victims), pods(nominated), {.async = async}) {}
+  Prepare(const std::vector<Pod>& victims, const std::vector<Pod>& nominated,
+          const PreparationOptions& options)
       : preparation_(view(make_pod("p", 1000, "1")), {"n1", views(victims), 0}, views(nominated),
-                     {}, {async, true, true}) {}
+                     {}, options) {}
 
   std::string start() { return lines(preparation_.start(test::wall_now)); }
   std::string settle(std::uint64_t id, Kind kind = Kind::done) {
@@ -43,13 +46,17 @@ class Prepare {
 
  private:
   PodRef view(Pod pod) { return view_of(std::move(pod), symbols_); }
-  std::vector<PodRef> views(const std::vector<std::string>& names) {
-    std::vector<PodRef> all;
+  static std::vector<Pod> pods(const std::vector<std::string>& names) {
+    std::vector<Pod> all;
     for (const std::string& name : names) {
-      Pod pod = make_pod(name, 0, "1", "n1");
-      pod.status.nominated_node_name = "n1";
-      all.push_back(view(std::move(pod)));
+      all.push_back(make_pod(name, 0, "1", "n1"));
+      all.back().status.nominated_node_name = "n1";
     }
+    return all;
+  }
+  std::vector<PodRef> views(const std::vector<Pod>& pods) {
+    std::vector<PodRef> all;
+    for (const Pod& pod : pods) all.push_back(view(pod));
     return all;
   }
   static std::string lines(const Preparation::Steps& steps) {
@@ -123,6 +130,31 @@ TEST(Preparation, WhenNobodyIsLeftToLeaveThePodIsWoken) {
   EXPECT_EQ(run.settle(1, Kind::gone), "open, 2: patch v2 (uid-v2)");
   EXPECT_EQ(run.settle(2), "3: delete v2 (uid-v2)");
   EXPECT_EQ(run.settle(3, Kind::gone), "activate");
+}
+
+// As Kubernetes 1.34 and 1.36 have it, and as before.
+TEST(Preparation, TheSwitchesAreForVictimsThatLeaveOrAreGone) {
+  Pod leaving = make_pod("leaving", 0, "1", "n1");
+  leaving.metadata.deletion_timestamp = test::wall_now;
+  for (const bool skip : {true, false}) {
+    Prepare run({leaving}, {}, {.skip_terminating = skip});
+    EXPECT_EQ(run.start(), skip ? "" : "shut, open, 1: patch leaving (uid-leaving)");
+    EXPECT_EQ((*run).finished(), skip);
+  }
+  for (const bool tolerate : {true, false}) {
+    Prepare run({make_pod("v1", 0, "1", "n1")}, {}, {.tolerate_gone = tolerate});
+    EXPECT_EQ(run.start(), "shut, open, 1: patch v1 (uid-v1)");
+    EXPECT_EQ(run.settle(1, Kind::gone), "activate");
+    EXPECT_EQ((*run).errors(),
+              tolerate ? std::vector<std::string>{} : std::vector<std::string>{"boom"});
+  }
+}
+
+TEST(Preparation, ANominationThatDoesNotExistIsNotCleared) {
+  Pod nominated = make_pod("nominated", 0, "1");
+  nominated.status.nominated_node_name = "n1";
+  Prepare run({make_pod("v1", 0, "1", "n1")}, {make_pod("plain", 0, "1"), nominated}, {});
+  EXPECT_EQ(run.start(), "shut, 1: clear nominated");
 }
 
 TEST(Preparation, APatchSaysWhatAStrategicMergeNeeds) {
