@@ -92,6 +92,43 @@ TEST(Contact, ConnectedNodesArePreferredToToleratedOnes) {
   EXPECT_NE(test::run(cluster_fixture).node, "");
 }
 
+TEST(Contact, ANodeOutOfContactGetsAPodThatIsNominatedToIt) {
+  Pod unwilling = tolerant_pod();
+  unwilling.spec.tolerations.clear();
+  const struct {
+    const char* what;
+    Node lost;
+    Pod pod;
+    const char* node;
+  } rows[] = {{"not autonomous", lost_node("lost", false), tolerant_pod(), "lost"},
+              {"autonomous", lost_node("lost", true), tolerant_pod(), "connected"},
+              {"not tolerated", lost_node("lost", false), unwilling, "connected"}};
+  for (const auto& row : rows) {
+    test::ClusterFixture cluster_fixture;
+    cluster_fixture.nodes = {row.lost, make_node("connected")};
+    cluster_fixture.incoming = row.pod;
+    EXPECT_EQ(test::run(cluster_fixture).node, "connected") << row.what;
+    cluster_fixture.incoming.status.nominated_node_name = "lost";
+    EXPECT_EQ(test::run(cluster_fixture).node, row.node) << row.what;
+  }
+}
+
+TEST(Contact, TheSwitchIsForAutonomousNodesOnly) {
+  for (const bool on : {true, false}) {
+    Cluster cluster;
+    cluster.set_node(lost_node("lost", true));
+    Finder finder(plugins({.contact = on}));
+    Random random(1);
+    const PodRef pod = view_of(tolerant_pod(), cluster.symbols());
+    const Attempt alone = finder.find(cluster, {}, *pod, random);
+    EXPECT_EQ(alone.node == nullptr ? "" : alone.node->name(), on ? "" : "lost");
+    cluster.set_node(make_node("connected"));
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_EQ(finder.find(cluster, {}, *pod, random).node->name(), "connected");
+    }
+  }
+}
+
 TEST(Contact, TheScanGoesOnUntilEnoughConnectedNodesAreFound) {
   Cluster cluster;
   for (int i = 0; i < 400; ++i) {

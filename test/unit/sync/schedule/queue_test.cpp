@@ -145,6 +145,38 @@ TEST_F(QueueTest, ItSaysWhenItWantsToBeTicked) {
   EXPECT_EQ(queue_.place(pod->uid()), Place::active);
 }
 
+// The queue looks every 30 s for pods that were rejected more than five minutes ago.
+TEST_F(QueueTest, ARejectedPodIsTriedAgainAfterFiveAndAHalfMinutesButNotAGatedOne) {
+  const MonoTime begin = now_;
+  Pod gated = make_pod("gated", 0, "1");
+  gated.spec.scheduling_gates.push_back({"example.com/g", {}});
+  queue_.add(now_, view(gated));
+  std::map<std::string, MonoTime> rejected;
+  for (const Duration after : {0s, 1s, 29s, 30s}) {
+    now_ = begin + after;
+    const PodRef pod = view(make_pod("p" + std::to_string(rejected.size()), 0, "1"));
+    rejected[pod->uid()] = now_;
+    reject_pod(pod, plugin_fit);
+  }
+  std::map<std::string, Duration> retried;  // and how long it was in the pool
+  while (now_ < begin + 1h) {
+    now_ = queue_.deadline();
+    queue_.tick(now_);
+    while (const auto popped = queue_.pop()) {
+      const std::string& uid = popped->pod->uid();
+      retried[uid] = now_ - rejected.at(uid);
+      queue_.done(uid);
+    }
+  }
+  EXPECT_EQ(retried, (std::map<std::string, Duration>{
+                         {"uid-p0", 330s}, {"uid-p1", 329s}, {"uid-p2", 301s}, {"uid-p3", 330s}}));
+  EXPECT_EQ(queue_.place("uid-gated"), Place::unschedulable);
+  EXPECT_EQ(queue_.incoming(), (Queue::Incoming{{{"active", "UnschedulablePodAdd"}, 4},
+                                                {{"unschedulable", "UnschedulablePodAdd"}, 1},
+                                                {{"unschedulable", "ScheduleAttemptFailure"}, 4},
+                                                {{"active", "UnschedulableTimeout"}, 4}}));
+}
+
 TEST_F(QueueTest, APodIsInOnePlaceOnly) {
   const PodRef pod = view(make_pod("p", 0, "1"));
   EXPECT_FALSE(queue_.requeue(now_, pod, {}, {}));

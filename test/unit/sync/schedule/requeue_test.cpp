@@ -148,6 +148,50 @@ TEST(Requeue, ARemovedNodeHelpsAgainstTheSpreadThatCountedIt) {
   }
 }
 
+// The selectors of the waiting pods match none of the pods that change.
+TEST(Requeue, AnyPodMayHelpAgainstSpreadingAndAffinity) {
+  const auto runner = [](const std::string& cpu, const std::string& label) {
+    Pod pod = make_pod("runner", 0, cpu, "n");
+    pod.metadata.labels.set("x", label);
+    return pod;
+  };
+  const struct {
+    const char* what;
+    std::function<void(RequeueBench&)> change;
+    bool helps;
+  } rows[] = {
+      {"a pod comes", [](auto& bench) { bench.set(make_pod("another", 0, "100", "n")); }, true},
+      {"a pod goes", [](auto& bench) { bench.state.remove_pod(bench.now, "default", "runner"); },
+       true},
+      {"a pod gets other labels", [&](auto& bench) { bench.set(runner("100", "z")); }, true},
+      {"a pod requests less", [&](auto& bench) { bench.set(runner("50", "y")); }, false},
+      {"a node has more room", [](auto& bench) { bench.state.set(bench.now, make_node("n", 8)); },
+       false},
+      {"another pod waits", [](auto& bench) { bench.set(make_pod("another", 0, "100")); }, false},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    RequeueBench bench;
+    bench.set(runner("100", "y"));
+    Pod spread = make_pod("spread", 0, "100");
+    test::add_spread(spread, "host", "app", "a");
+    bench.reject(spread, plugin_spread);
+    Pod near = make_pod("near", 0, "100");
+    test::add_affinity(near, test::term("app", "a", "host"));
+    bench.reject(near, plugin_pod_affinity);
+    Pod far = make_pod("far", 0, "100");
+    test::add_anti_affinity(far, test::term("app", "a", "host"));
+    bench.reject(far, plugin_pod_affinity);
+    bench.reject(make_pod("full", 0, "100"), plugin_ports);
+    row.change(bench);
+    bench.state.check_invariants();
+    for (const char* name : {"spread", "near", "far"}) {
+      EXPECT_EQ(bench.retried(name), row.helps) << name;
+    }
+    EXPECT_FALSE(bench.retried("full")) << "another filter rejected it";
+  }
+}
+
 TEST(Requeue, AnyChangeMayHelpAgainstAnExtender) {
   const struct {
     const char* what;
