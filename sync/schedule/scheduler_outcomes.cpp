@@ -15,6 +15,17 @@ FailedAttempt binding_failed(const PodRef& pod, std::string why) {
   return {pod, reject(Code::error, std::move(why)), std::nullopt, std::string()};
 }
 
+// The extender that binds the pod, if there is one.
+std::optional<std::size_t> binder_of(const std::vector<ExtenderConfig>& extenders,
+                                     const PodView& pod) {
+  std::optional<std::size_t> binder;
+  for (std::size_t index = 0; index < extenders.size(); ++index) {
+    const ExtenderConfig& each = extenders[index];
+    if (!each.bind_verb.empty() && interested(each.rules, *pod.pod)) binder = index;
+  }
+  return binder;
+}
+
 }  // namespace
 
 // Binds after the pod's status patches have ended: a patch that arrives after the binding would
@@ -31,11 +42,7 @@ void Scheduler::begin_binding(Binding binding) {
 
 void Scheduler::bind(Binding binding) {
   const PodRef pod = binding.popped.pod;
-  std::optional<std::size_t> binder;
-  for (std::size_t index = 0; index < options_.extenders.size(); ++index) {
-    const ExtenderConfig& each = options_.extenders[index];
-    if (!each.bind_verb.empty() && interested(each.rules, *pod->pod)) binder = index;
-  }
+  const auto binder = binder_of(options_.extenders, *pod);
   if (!binder) {
     BindPod effect{key_of(*pod), binding.node};
     emit(std::move(effect), std::move(binding));
@@ -57,6 +64,17 @@ void Scheduler::end_binding(const Binding& binding, const Status& bound) {
     notes_.emplace_back(
         PodBound{pod->name(), binding.node, binding.popped.attempts, binding.popped.first_active});
     return;
+  }
+  if (binding.by_extender) {
+    const auto& extender = options_.extenders.at(*binder_of(options_.extenders, *pod)).rules;
+    if (extender.ignorable) {
+      // As upstream, the scheduler then binds the pod itself.
+      notes_.emplace_back(ExtenderIgnored{extender.url + ": " + bound.error().what});
+      Binding own = binding;
+      own.by_extender = false;
+      emit(BindPod{key_of(*pod), binding.node}, std::move(own));
+      return;
+    }
   }
   const bool gone = bound.error().code == Errc::not_found;
   const bool ours = !gone && !binding.by_extender;

@@ -287,6 +287,63 @@ TEST_F(Extending, FaultsAreErrorsOfThePodAndTheQueueGoesOn) {
   }
 }
 
+// Also one that is not ignorable.
+TEST_F(Extending, OneThatScoresIsIgnoredIfItFails) {
+  fixture.add_node("a");
+  fixture.add_node("b");
+  start("    filterVerb: filter\n    prioritizeVerb: rank\n    weight: 100\n");
+  extender.answers["filter"] = R"({"NodeNames":["a","b"]})";
+  int number = 0;
+  for (const char* answer :
+       {"hang", "<html>", R"({"Error":"on fire"})", R"([{"Host":"a","Score":11}])", "404"}) {
+    extender.answers["rank"] = answer;
+    if (answer == std::string("404")) extender.answers.erase("rank");
+    extender.asked.clear();
+    const std::string name = "p" + std::to_string(++number);
+    fixture.add_pod(name, "100m");
+    ASSERT_TRUE(fixture.until([&] { return fixture.is_bound(name); })) << answer;
+    fixture.cluster.time.run(1s);
+    EXPECT_EQ(extender.asked, (std::vector<std::string>{"filter", "rank"})) << answer;
+    EXPECT_EQ(fixture.events(name), "Normal Scheduled Binding: Successfully assigned default/" +
+                                        name + " to " + fixture.node_of(name) + "\n");
+  }
+}
+
+TEST_F(Extending, ABindingInWhichItFailsIsTriedAgain) {
+  fixture.add_node("a", "1");
+  start("    bindVerb: bind\n");
+  const std::string url = extender.url();
+  const std::pair<const char*, std::string> rows[] = {
+      {"hang", "Post \"" + url + "/bind\": read: deadline passed"},
+      {"<html>", "extender's answer: JSON at byte 0: syntax error"},
+      {R"({"Error":"full"})", "full"},
+      {"404", "failed bind with extender at URL " + url + "/bind, code 404"}};
+  int number = 0;
+  for (const auto& [answer, error] : rows) {
+    SCOPED_TRACE(answer);
+    extender.answers["bind"] = answer;
+    if (answer == std::string("404")) extender.answers.erase("bind");
+    extender.asked.clear();
+    const std::string name = "p" + std::to_string(++number);
+    fixture.add_pod(name, "1");
+    EXPECT_EQ(why(name), "False SchedulerError: " + error);
+    EXPECT_EQ(fixture.cluster_state().assumed(), 0U);
+    EXPECT_EQ(fixture.cluster_state().cluster().find("a")->requested.milli_cpu, 0);
+    extender.answers["bind"] = "{}";
+    ASSERT_TRUE(fixture.until([&] { return extender.asked.size() == 2; }));
+    fixture.cluster.time.run(1s);
+    EXPECT_EQ(extender.asked, (std::vector<std::string>{"bind", "bind"}));
+    EXPECT_EQ(fixture.cluster_state().cluster().find("a")->requested.milli_cpu, 1000);
+    EXPECT_EQ(fixture.events(name), "Warning FailedScheduling Scheduling: " + error +
+                                        "\nNormal Scheduled Binding: Successfully assigned "
+                                        "default/" +
+                                        name + " to a\n");
+    EXPECT_EQ(fixture.asked("GET " + SchedulerFixture::pods), 0U) << "the extender binds it";
+    fixture.cluster.ask(http::Method::remove, SchedulerFixture::pods + "/" + name);
+    fixture.cluster.time.run(1s);
+  }
+}
+
 // An attempt sees the cluster as it was when the attempt began.
 TEST_F(Extending, ChangesWaitUntilTheAttemptHasEnded) {
   fixture.add_node("a");
@@ -307,9 +364,10 @@ TEST_F(Extending, ChangesWaitUntilTheAttemptHasEnded) {
 
 TEST_F(Extending, AnIgnorableOneIsIgnored) {
   fixture.add_node("a");
-  start("    filterVerb: filter\n    preemptVerb: preempt\n", true);
+  start("    filterVerb: filter\n    preemptVerb: preempt\n    bindVerb: bind\n", true);
   fixture.add_pod("p", "1");
   EXPECT_TRUE(fixture.until([&] { return fixture.is_bound("p"); })) << "it answers 404";
+  EXPECT_EQ(extender.asked, (std::vector<std::string>{"filter", "bind"}));
   extender.answers["filter"] = "garbage";
   fixture.add_pod("q", "1");
   EXPECT_TRUE(fixture.until([&] { return fixture.is_bound("q"); }));
