@@ -175,6 +175,65 @@ TEST(Scheduling, ABindingIsDecidedOnThePodAsItIs) {
   EXPECT_EQ(fixture.cluster_state().assumed(), 0u);
 }
 
+TEST(Scheduling, AFailedBindingReleasesTheRoomAndIsTriedAgain) {
+  const std::string path = SchedulerFixture::pods + "/p";
+  const std::string refused =
+      R"( things is forbidden: User "holdfast" cannot do this with resource "things")";
+  const struct {
+    int status;  // of the binding; 0: no answer
+    std::size_t tries;
+    std::size_t reads;
+    std::string error;
+  } rows[] = {{403, 1, 0, "403" + refused},
+              {409, 5, 4, "409" + refused},
+              {500, 5, 4, "500" + refused},
+              {0, 5, 4, "read: deadline passed"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.status);
+    SchedulerFixture fixture;
+    fixture.add_node("a", "1");
+    fixture.cluster.proxy.refuse("POST " + path + "/binding", row.status);
+    fixture.start();
+    fixture.add_pod("p", "1");
+    ASSERT_TRUE(fixture.until([&] { return !fixture.condition("p", "PodScheduled").empty(); }));
+    const std::string error =
+        "running Bind plugin \"DefaultBinder\": POST " + path + "/binding: " + row.error;
+    EXPECT_EQ(fixture.condition("p", "PodScheduled"), "False SchedulerError: " + error);
+    EXPECT_EQ(fixture.asked("POST " + path + "/binding"), row.tries);
+    EXPECT_EQ(fixture.asked("GET " + path), row.reads);
+    EXPECT_EQ(fixture.cluster_state().assumed(), 0U);
+    EXPECT_EQ(fixture.cluster_state().cluster().find("a")->requested.milli_cpu, 0);
+    EXPECT_EQ(fixture.cluster_state().queue().backing_off(), 1U);
+    fixture.cluster.proxy.refuse("");
+    ASSERT_TRUE(fixture.until([&] { return fixture.is_bound("p"); }));
+    fixture.cluster.time.run(1s);
+    // Without an answer, it is one of the old requests that binds the pod when it gets through.
+    const std::string bound = "Normal Scheduled Binding: Successfully assigned default/p to a\n";
+    EXPECT_EQ(fixture.events("p"), "Warning FailedScheduling Scheduling: " + error + "\n" +
+                                       (row.status == 0 ? "" : bound));
+    EXPECT_EQ(fixture.cluster_state().cluster().find("a")->requested.milli_cpu, 1000);
+  }
+}
+
+// The binding has reached the API server, but its answer is lost.
+TEST(Scheduling, ABindingWithoutAnAnswerIsReadFromThePod) {
+  SchedulerFixture fixture;
+  fixture.add_node("a");
+  const std::string path = SchedulerFixture::pods + "/p";
+  fixture.cluster.proxy.refuse("POST " + path + "/binding", 0);
+  fixture.start();
+  fixture.add_pod("p", "1");
+  ASSERT_TRUE(fixture.until([&] { return fixture.asked("POST " + path + "/binding") == 1; }));
+  fixture.cluster.ask(http::Method::post, path + "/binding",
+                      R"({"kind":"Binding","apiVersion":"v1","metadata":{"name":"p"},)"
+                      R"("target":{"kind":"Node","name":"a"}})");
+  fixture.cluster.time.run(12s);
+  EXPECT_EQ(fixture.asked("POST " + path + "/binding"), 1U);
+  EXPECT_EQ(fixture.asked("GET " + path), 1U);
+  EXPECT_EQ(fixture.events("p"),
+            "Normal Scheduled Binding: Successfully assigned default/p to a\n");
+}
+
 TEST(Scheduling, NothingIsLostWhileTheApiServerIsAway) {
   SchedulerFixture fixture;
   fixture.add_node("a");
