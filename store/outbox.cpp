@@ -87,6 +87,7 @@ Outbox::Outbox(Database& database, Journal& journal, OutboxLimits limits)
       requeue_(database.prepare(
           "UPDATE entry SET sending = 0, maybe_sent = max(maybe_sent, ?2) WHERE id = ?1")),
       remove_(database.prepare("DELETE FROM entry WHERE id = ?1")),
+      ids_(database.prepare("SELECT id FROM entry")),
       size_(database.prepare("SELECT count(*), coalesce(sum(bytes), 0) FROM entry")),
       droppable_size_(database.prepare("SELECT count(*), coalesce(sum(bytes), 0) FROM entry"
                                        " WHERE urgency >= ?1 AND sending = 0 AND id <> ?2")),
@@ -258,6 +259,16 @@ Result<Entry> Outbox::find(EntryId id) {
   TRY(const bool found, row.next());
   if (!found) return fail(Errc::not_found, naming(id));
   return read_entry(row);
+}
+
+Result<std::set<EntryId>> Outbox::ids() {
+  std::set<EntryId> found;
+  Cursor row = ids_.use();
+  for (;;) {
+    TRY(const bool more, row.next());
+    if (!more) return found;
+    found.insert(EntryId{row.integer(0)});
+  }
 }
 
 Result<std::vector<Entry>> Outbox::pending(const ObjectKey& object) {

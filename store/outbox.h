@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -150,6 +151,9 @@ class Outbox {
   // The first `limit` entries, in order.
   [[nodiscard]] Result<std::vector<Entry>> list(std::size_t limit);
 
+  // The ids of all entries.
+  [[nodiscard]] Result<std::set<EntryId>> ids();
+
   [[nodiscard]] Result<OutboxSize> size();
 
  private:
@@ -180,7 +184,7 @@ class Outbox {
   Journal& journal_;
   OutboxLimits limits_;
   Statement insert_, find_, superseded_, sendable_, pending_, list_;
-  Statement mark_, requeue_, remove_, size_, droppable_size_, droppable_, interrupted_;
+  Statement mark_, requeue_, remove_, ids_, size_, droppable_size_, droppable_, interrupted_;
   OutboxSize counted_;
   std::optional<std::uint64_t> counted_at_;  // Database::rollbacks() when counted_ was read
 };

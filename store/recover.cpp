@@ -11,7 +11,6 @@
 namespace holdfast::store {
 namespace {
 
-constexpr std::uintmax_t checked_bytes_max = 8 << 20;  // takes about 50 ms from the page cache
 constexpr std::size_t kept_max = 3;
 
 std::filesystem::path with_suffix(const std::filesystem::path& file, std::string_view suffix) {

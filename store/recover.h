@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -17,6 +18,10 @@
 #include "store/sqlite.h"
 
 namespace holdfast::store {
+
+// Larger files are not checked, because that would delay the start: this takes about 50 ms if the
+// file is in the kernel's page cache.
+inline constexpr std::uintmax_t checked_bytes_max = 8 << 20;
 
 struct Damage {
   std::filesystem::path file;  // where the damaged file is now

@@ -22,7 +22,7 @@ Result<std::int64_t> Sequence::next() {
   if (next_ >= end_) {
     if (auto done = reserve(next_ + block_); !done) return fail(done.error());
   }
-  return next_++;
+  return last_ = next_++;
 }
 
 Result<bool> Sequence::has_returned(std::int64_t value) {

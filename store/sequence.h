@@ -28,6 +28,9 @@ class Sequence {
   // restart skips counts as returned.) Errors: those of the disk.
   [[nodiscard]] Result<bool> has_returned(std::int64_t value);
 
+  // The last number that this object has returned; 0: none.
+  [[nodiscard]] std::int64_t last() const { return last_; }
+
   // From now on next() returns numbers greater than `value`.
   [[nodiscard]] Status advance_past(std::int64_t value);
 
@@ -40,6 +43,7 @@ class Sequence {
   std::int64_t block_;
   std::int64_t next_ = 0;  // 0: not loaded yet
   std::int64_t end_ = 0;   // first number that is not reserved
+  std::int64_t last_ = 0;
   Statement find_, put_;
 };
 

@@ -33,8 +33,11 @@ class SqliteCategory final : public std::error_category {
 const SqliteCategory sqlite_category;
 
 Errc errc_of(int code) {
-  // An unreadable sector stays unreadable, so its page is lost: treat it like a damaged file.
-  if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_CORRUPTFS) return Errc::corrupt;
+  // An unreadable sector stays unreadable, and what a truncated file lacks does not come back: the
+  // page is lost, as in a damaged file.
+  const bool is_lost = code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ ||
+                       code == SQLITE_IOERR_CORRUPTFS;
+  if (is_lost) return Errc::corrupt;
   switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -131,6 +134,10 @@ int open_flags(Access access) {
 const char* not_null(std::string_view text) { return text.data() == nullptr ? "" : text.data(); }
 
 }  // namespace
+
+bool is_file_damage(const Error& error) {
+  return error.code == Errc::corrupt && error.cause.category() == sqlite_category;
+}
 
 // ---------------------------------------------------------------------------------------- Cursor
 
@@ -358,7 +365,8 @@ Status Database::quick_check() {
   Cursor row = check.use();
   TRY(const bool found, row.next());
   if (!found || row.text(0) == "ok") return {};
-  return fail(Errc::corrupt, name() + ": " + std::string(row.text(0)));
+  return fail(Errc::corrupt, name() + ": " + std::string(row.text(0)),
+              std::error_code(SQLITE_CORRUPT, sqlite_category));
 }
 
 Result<Database::Pages> Database::pages() {

@@ -29,6 +29,10 @@ namespace holdfast::store {
 
 struct Connection;
 
+// Whether an operation failed because SQLite found the file damaged, and not because bytes in a
+// sound file fail a checksum of ours.
+[[nodiscard]] bool is_file_damage(const Error& error);
+
 enum class Durability : std::uint8_t { relaxed, full };
 
 // Who else may have the file open. `alone` holds an exclusive lock from open to close.

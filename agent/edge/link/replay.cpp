@@ -62,10 +62,10 @@ std::string target_of_object(const store::Write& write) {
 // The state of one drain.
 struct Replay::Round {
   Round(const asio::any_io_executor& executor, MonoTime now, MonoTime events,
-        std::uint64_t rebuilds_before)
+        std::uint64_t replacements_before)
       : began(now),
         events_until(events),
-        rebuilds(rebuilds_before),
+        replacements(replacements_before),
         changed(executor),
         tasks(executor) {}
 
@@ -84,7 +84,7 @@ struct Replay::Round {
 
   const MonoTime began;
   const MonoTime events_until;
-  const std::uint64_t rebuilds;  // OfflineStore::rebuilds() when it began
+  const std::uint64_t replacements;  // OfflineStore::replacements() when it began
   loop::Event changed;
   loop::Tasks tasks;
   std::deque<store::Entry> ready;                    // marked as being sent
@@ -133,7 +133,7 @@ asio::awaitable<Status> Replay::drain(MonoTime events_until) {
   const auto executor = co_await asio::this_coro::executor;
   if (auto done = give_up_attempts(); !done) co_return done;
   const auto round =
-      std::make_shared<Round>(executor, began, events_until, offline_store_.rebuilds());
+      std::make_shared<Round>(executor, began, events_until, offline_store_.replacements());
   round_ = round;
   next_drain_.reset();
   not_taken_ = false;
@@ -196,7 +196,7 @@ asio::awaitable<void> Replay::run(Round& round) {
 }
 
 Status Replay::next_batch(Round& round) {
-  if (round.rebuilds != offline_store_.rebuilds()) {
+  if (round.replacements != offline_store_.replacements()) {
     return fail(Errc::unavailable, "the outbox was damaged and has been replaced");
   }
   const std::size_t room = round.failed || !round.ready.empty() ? 0 : replay_limits.group;

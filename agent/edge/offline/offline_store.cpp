@@ -1,6 +1,5 @@
 #include "agent/edge/offline/offline_store.h"
 
-#include <limits>
 #include <utility>
 
 #include "platform/log.h"
@@ -28,114 +27,85 @@ bool is_status(const store::Write& write) {
                                          write.object.subresource);
 }
 
-// A disk that damages everything must not cost a new file for each write.
-constexpr auto rebuild_pause = std::chrono::minutes(1);
-
 }  // namespace
 
 // --------------------------------------------------------------------------------------- the file
 
+template <class File>
+OfflineStore::OfflineStore(File file, const Clock& clock)
+    : clock_(clock),
+      file_(std::move(file), clock,
+            {.begin =
+                 [this](store::Database& database, const std::optional<store::Damage>& damage) {
+                   return use(database, damage);
+                 },
+             .end = [this] { release(); }}) {}
+
 Result<std::unique_ptr<OfflineStore>> OfflineStore::open(const std::filesystem::path& file,
                                                          const Clock& clock) {
-  std::unique_ptr<OfflineStore> opened(new OfflineStore(file, store::Database::in_memory(), clock));
-  if (auto done = opened->open_file(); !done) {
-    if (done.error().code != Errc::corrupt) return fail(done.error());
-    if (auto rebuilt = opened->rebuild(done.error()); !rebuilt) return fail(rebuilt.error());
-  }
+  std::unique_ptr<OfflineStore> opened(new OfflineStore(
+      store::SelfRepairingDatabase::File{
+          file, {.durability = store::Durability::full}, store::outbox_schema()},
+      clock));
+  if (auto done = opened->file_.open(); !done) return fail(done.error());
   return opened;
 }
 
 Result<std::unique_ptr<OfflineStore>> OfflineStore::open(store::Database database,
                                                          const Clock& clock) {
-  std::unique_ptr<OfflineStore> opened(new OfflineStore({}, std::move(database), clock));
-  if (auto done = opened->use_database(); !done) return fail(done.error());
+  std::unique_ptr<OfflineStore> opened(new OfflineStore(std::move(database), clock));
+  if (auto done = opened->file_.open(); !done) return fail(done.error());
   return opened;
 }
 
-Status OfflineStore::open_file() {
-  TRY(store::Recovered found, store::open_or_rebuild(file_, {.durability = store::Durability::full},
-                                                     store::outbox_schema(), clock_.wall()));
-  database_ = std::move(found.database);
-  if (found.damage) damage_ = std::move(found.damage);
-  if (damage_) salvage(*damage_);
-  if (auto used = use_database(); !used) return used;
-  if (!damage_) return {};
-  record("damage", "outbox.db", std::exchange(damage_, std::nullopt)->why);
-  return {};
-}
-
-Status OfflineStore::use_database() {
-  journal_ = std::make_unique<store::Journal>(database_);
-  TRY(store::Outbox opened, store::Outbox::open(database_, *journal_));
+Status OfflineStore::use(store::Database& database, const std::optional<store::Damage>& damage) {
+  if (damage) {
+    log_error("outbox was damaged: file kept, copying its readable entries",
+              {{"kept", damage->file.string()}, {"why", damage->why}});
+    TRY(const store::Salvaged salvaged, store::salvage_outbox(damage->file, database));
+    log_info("entries copied from the damaged outbox",
+             {{"entries", salvaged.entries}, {"refused", salvaged.refused}});
+  }
+  journal_ = std::make_unique<store::Journal>(database);
+  TRY(store::Outbox opened, store::Outbox::open(database, *journal_));
   outbox_.emplace(std::move(opened));
-  return {};
+  if (!damage) return {};
+  if (auto forgotten = forget_lost_entries(); !forgotten) return forgotten;
+  return append(
+      database,
+      {.at = clock_.wall(), .kind = "damage", .subject = "outbox.db", .what = damage->why});
 }
 
-void OfflineStore::salvage(const store::Damage& damage) {
-  log_error("outbox was damaged: file kept, copying its readable entries",
-            {{"kept", damage.file.string()}, {"why", damage.why}});
-  const auto salvaged = store::salvage_outbox(damage.file, database_);
-  if (!salvaged) log_error("the damaged outbox could not be read", {{"error", salvaged.error()}});
+void OfflineStore::release() {
+  outbox_.reset();
+  journal_.reset();
 }
 
-Status OfflineStore::rebuild(const Error& why) {
-  no_rebuild_before_ = clock_.mono() + rebuild_pause;
-  if (outbox_ || !damage_) {
-    outbox_.reset();
-    journal_.reset();
-    database_ = store::Database::in_memory();  // closes the file
-    TRY(std::filesystem::path kept, store::set_aside(file_, clock_.wall()));
-    damage_ = store::Damage{std::move(kept), why.what};
-  }
-  if (auto opened = open_file(); !opened) return opened;
-  ++rebuilds_;
-  forget_lost_entries();
-  return {};
-}
-
-// Ids of entries that the copy lacks may be given to other entries.
-void OfflineStore::forget_lost_entries() {
-  std::set<store::EntryId> kept;
-  if (const auto entries = outbox_->list(std::numeric_limits<int>::max())) {
-    for (const store::Entry& entry : *entries) kept.insert(entry.id);
-  }
+Status OfflineStore::forget_lost_entries() {
+  TRY(const std::set<store::EntryId> kept, outbox_->ids());
   std::erase_if(accepted_at_, [&kept](const auto& known) { return !kept.contains(known.first); });
   std::erase_if(superseded_, [&kept](store::EntryId id) { return !kept.contains(id); });
-}
-
-template <class Operation>
-std::invoke_result_t<Operation> OfflineStore::with_sound_file(const Operation& operation) {
-  std::optional<Error> damaged;
-  if (outbox_) {
-    auto result = operation();
-    if (result || result.error().code != Errc::corrupt || file_.empty()) return result;
-    damaged = result.error();
-  } else {
-    damaged = Error{Errc::corrupt, "the damaged outbox could not be replaced"};
-  }
-  if (clock_.mono() < no_rebuild_before_) return fail(*damaged);
-  if (auto rebuilt = rebuild(*damaged); !rebuilt) return fail(rebuilt.error());
-  return operation();
+  return {};
 }
 
 Status OfflineStore::give_up_attempts() {
-  return with_sound_file([this] { return outbox_->give_up_attempts(); });
+  return file_.run([this] { return outbox_->give_up_attempts(); });
 }
 
 Result<store::OutboxSize> OfflineStore::size() {
-  return with_sound_file([this] { return outbox_->size(); });
+  return file_.run([this] { return outbox_->size(); });
 }
 
 Result<std::vector<store::Entry>> OfflineStore::pending(const store::ObjectKey& object) {
-  return with_sound_file([this, &object] { return outbox_->pending(object); });
+  return file_.run([this, &object] { return outbox_->pending(object); });
 }
 
 Result<std::vector<store::Entry>> OfflineStore::list(std::size_t limit) {
-  return with_sound_file([this, limit] { return outbox_->list(limit); });
+  return file_.run([this, limit] { return outbox_->list(limit); });
 }
 
 Result<std::vector<store::Record>> OfflineStore::records(const store::JournalQuery& query) {
-  return with_sound_file([this, &query] { return journal_->read(query); });
+  return file_.run([this, &query] { return journal_->read(query); });
 }
 
 // ----------------------------------------------------------------------------------------- writes
@@ -152,8 +122,8 @@ Status OfflineStore::add(const sync::objects::RequestInfo& request, const std::s
                          .urgency = write.may_be_dropped ? droppable : urgent,
                          .journalled = true};
   const auto coalesce = write.replaces_older ? store::Coalesce::replace : store::Coalesce::append;
-  const auto added = with_sound_file([this, &row, coalesce]() -> Result<store::Added> {
-    TRY(store::Transaction transaction, database_.begin());
+  const auto added = file_.run([this, &row, coalesce]() -> Result<store::Added> {
+    TRY(store::Transaction transaction, file_.database().begin());
     TRY(store::Added done, outbox_->add(transaction, row, coalesce));
     if (auto committed = transaction.commit(); !committed) return fail(committed.error());
     return done;
@@ -185,7 +155,7 @@ Result<std::vector<std::string>> OfflineStore::queued_statuses(
 Result<OfflineStore::Batch> OfflineStore::next_batch(std::span<const FinishedAttempt> ended,
                                                      std::int64_t after, std::size_t limit,
                                                      const Left& left) {
-  return with_sound_file(
+  return file_.run(
       [this, ended, after, limit, &left] { return next_batch_of_file(ended, after, limit, left); });
 }
 
@@ -193,7 +163,7 @@ Result<OfflineStore::Batch> OfflineStore::next_batch_of_file(std::span<const Fin
                                                              std::int64_t after, std::size_t limit,
                                                              const Left& left) {
   Batch taken;
-  TRY(store::Transaction transaction, database_.begin());
+  TRY(store::Transaction transaction, file_.database().begin());
   for (const FinishedAttempt& each : ended) {
     if (auto done = end(transaction, each); !done) return fail(done.error());
   }
@@ -273,12 +243,14 @@ void OfflineStore::record(std::string_view kind, std::string_view subject, std::
                            .subject = std::string(subject),
                            .what = std::string(what),
                            .detail = std::string(detail)};
-  const Status written = with_sound_file([this, &line]() -> Status {
-    TRY(store::Transaction transaction, database_.begin());
-    TRY([[maybe_unused]] const auto seq, journal_->append(transaction, line));
-    return transaction.commit();
-  });
+  const Status written = file_.run([this, &line] { return append(database(), line); });
   if (!written) log_error("journal write failed", {{"error", written.error()}});
+}
+
+Status OfflineStore::append(store::Database& database, const store::Record& record) {
+  TRY(store::Transaction transaction, database.begin());
+  TRY([[maybe_unused]] const auto seq, journal_->append(transaction, record));
+  return transaction.commit();
 }
 
 }  // namespace holdfast::agent

@@ -2,10 +2,9 @@
 // what was decided and why. Both are in one database. A write and its journal record are one
 // transaction, which is durable when the call returns.
 //
-// Flash wears out, and a damaged page is found only when it is read. A damaged file is set aside,
-// at the start or at any later moment, and its readable entries are copied into a new one
-// (store/salvage.h); the log and the journal tell of it. Otherwise no write could be accepted or
-// sent any more. What the copy lacks is lost: the kubelet repeats its statuses.
+// A damaged file is replaced (store/self_repairing.h), and its readable entries are copied into the
+// new one; the log and the journal tell of it. Otherwise no write could be accepted or sent any
+// more. What the copy lacks is lost: the kubelet repeats its statuses.
 //
 // Threading: the loop's thread only.
 
@@ -19,12 +18,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "platform/time.h"
 #include "store/outbox.h"
-#include "store/recover.h"
+#include "store/self_repairing.h"
 #include "sync/autonomy/local_write.h"
 #include "sync/objects/request_info.h"
 
@@ -32,7 +30,7 @@ namespace holdfast::agent {
 
 class OfflineStore {
  public:
-  // Opens the file, or creates it. Errors: those of store::open_or_rebuild() but corrupt.
+  // Opens the file, or creates it. Errors: those of store::SelfRepairingDatabase.
   [[nodiscard]] static Result<std::unique_ptr<OfflineStore>> open(const std::filesystem::path& file,
                                                                   const Clock& clock);
   // For a database that was migrated to store::outbox_schema(). If it is damaged, it stays as it
@@ -90,9 +88,8 @@ class OfflineStore {
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
 
   // How often a damaged file was replaced since the start. Afterwards nothing is being sent, as far
-  // as the outbox knows: who sends entries must stop, and must not end the attempts that he began
-  // before.
-  [[nodiscard]] std::uint64_t rebuilds() const { return rebuilds_; }
+  // as the outbox knows: a sender must stop, and must not record the end of earlier attempts.
+  [[nodiscard]] std::uint64_t replacements() const { return file_.replacements(); }
   // Makes entries that are being sent maybe_sent. For attempts whose end could not be recorded.
   // Errors: the disk's.
   [[nodiscard]] Status give_up_attempts();
@@ -103,17 +100,17 @@ class OfflineStore {
   [[nodiscard]] Result<std::vector<store::Entry>> list(std::size_t limit);
   [[nodiscard]] Result<std::vector<store::Record>> records(const store::JournalQuery& query);
 
-  // Valid as long as this; after a rebuild it is the new file's.
-  [[nodiscard]] store::Database& database() { return database_; }
+  // As store::SelfRepairingDatabase::database().
+  [[nodiscard]] store::Database& database() { return file_.database(); }
 
  private:
-  // Runs an operation, and once more if it finds the file damaged and that could be replaced.
-  template <class Operation>
-  [[nodiscard]] std::invoke_result_t<Operation> with_sound_file(const Operation& operation);
-  [[nodiscard]] Status open_file();
-  [[nodiscard]] Status rebuild(const Error& why);
-  void salvage(const store::Damage& damage);
-  void forget_lost_entries();
+  // Begins to use a database that was opened.
+  [[nodiscard]] Status use(store::Database& database, const std::optional<store::Damage>& damage);
+  // Ends the use of the database before it is closed.
+  void release();
+  // Forgets what is known of entries that the outbox does not have: their ids may be given to other
+  // entries.
+  [[nodiscard]] Status forget_lost_entries();
   [[nodiscard]] Result<Batch> next_batch_of_file(std::span<const FinishedAttempt> ended,
                                                  std::int64_t after, std::size_t limit,
                                                  const Left& left);
@@ -121,19 +118,16 @@ class OfflineStore {
   [[nodiscard]] Status end(const store::Transaction& in, const FinishedAttempt& ended);
   [[nodiscard]] Status take(const store::Transaction& in, store::Entry entry, Batch& taken);
 
-  OfflineStore(std::filesystem::path file, store::Database database, const Clock& clock)
-      : file_(std::move(file)), clock_(clock), database_(std::move(database)) {}
-  // Begins to use `database_`.
-  [[nodiscard]] Status use_database();
+  [[nodiscard]] Status append(store::Database& database, const store::Record& record);
 
-  std::filesystem::path file_;  // empty: it is not replaced if it is damaged
+  // `file` is what SelfRepairingDatabase is made from.
+  template <class File>
+  OfflineStore(File file, const Clock& clock);
+
   const Clock& clock_;
-  store::Database database_;
-  std::unique_ptr<store::Journal> journal_;
-  std::optional<store::Outbox> outbox_;  // nothing: a damaged file could not be replaced yet
-  std::optional<store::Damage> damage_;  // of a file that was set aside and not yet salvaged
-  MonoTime no_rebuild_before_ = MonoTime::min();
-  std::uint64_t rebuilds_ = 0;
+  store::SelfRepairingDatabase file_;
+  std::unique_ptr<store::Journal> journal_;  // this and the outbox: while the database is in use
+  std::optional<store::Outbox> outbox_;
   std::uint64_t accepted_ = 0;
   std::map<store::EntryId, MonoTime> accepted_at_;  // of queued entries that this run accepted
   std::set<store::EntryId> superseded_;             // entries that are being sent

@@ -1,0 +1,35 @@
+// Damages files of a data directory, as worn flash does.
+
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace holdfast::agent::uplink {
+
+// Overwrites `bytes` from an offset on, as far as the file reaches.
+inline void damage(const std::filesystem::path& file, std::uintmax_t from, std::uintmax_t bytes) {
+  const std::uintmax_t size = std::filesystem::file_size(file);
+  const std::uintmax_t begin = std::min(from, size);
+  std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
+  out.seekp(static_cast<std::streamoff>(begin));
+  const std::string garbage(std::min(bytes, size - begin), '\xa5');
+  out.write(garbage.data(), static_cast<std::streamsize>(garbage.size()));
+  EXPECT_TRUE(out.flush().good());
+}
+
+// The number of databases that were set aside.
+inline std::ptrdiff_t kept_files(const std::filesystem::path& dir, const std::string& database) {
+  const std::filesystem::directory_iterator entries(dir);
+  return std::count_if(begin(entries), end(entries), [&database](const auto& entry) {
+    const std::string name = entry.path().filename().string();
+    return name.starts_with(database + ".damaged-") &&
+           std::count(name.begin(), name.end(), '-') == 1;
+  });
+}
+
+}  // namespace holdfast::agent::uplink

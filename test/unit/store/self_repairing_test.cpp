@@ -1,0 +1,125 @@
+// A database that replaces its damaged file.
+
+#include "store/self_repairing.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "store/cache.h"
+#include "test/support/scratch_dir.h"
+#include "test/support/virtual_time.h"
+#include "test/unit/store/outcome.h"
+
+namespace holdfast::store {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+class SelfRepairing : public testing::Test {
+ protected:
+  SelfRepairingDatabase::User user() {
+    return {.begin = [this](Database& database, const std::optional<Damage>& damage) -> Status {
+              told_ += damage ? "begin-anew " : "begin ";
+              if (!next_begin_) return std::exchange(next_begin_, Status());
+              insert_.emplace(database.prepare("INSERT INTO counter (name, value) VALUES (?1, 1)"));
+              return {};
+            },
+            .end =
+                [this] {
+                  told_ += "end ";
+                  insert_.reset();
+                },
+            .replaced = [this] { told_ += "replaced "; }};
+  }
+  Status add(SelfRepairingDatabase& file) {
+    return file.run([this, &file]() -> Status {
+      TRY(Transaction transaction, file.database().begin());
+      if (auto done = insert_->use("n" + std::to_string(++added_)).run(); !done) return done;
+      return transaction.commit();
+    });
+  }
+  enum class Harm { scribbled, truncated };
+  void harm(SelfRepairingDatabase& database, Harm harm = Harm::scribbled) {
+    EXPECT_TRUE(database.database().execute("PRAGMA shrink_memory"));  // reads the file again
+    for (const char* suffix : {"", "-wal"}) {
+      const std::string path = path_.string() + suffix;
+      const std::size_t size = fs::file_size(path);
+      std::ofstream out(path, std::ios::binary);  // truncates it
+      if (harm == Harm::scribbled) out << std::string(size, '\xa5');
+    }
+  }
+  std::string told() { return std::exchange(told_, {}); }
+
+  test::ScratchDir scratch_;
+  fs::path path_ = scratch_.path() / "cache.db";
+  test::VirtualClock clock_;
+  const SelfRepairingDatabase::File file_{path_, {}, cache_schema()};
+  std::optional<Statement> insert_;
+  Status next_begin_;
+  int added_ = 0;
+  std::string told_;
+};
+
+TEST_F(SelfRepairing, ThreeReplacementsMayFollowEachOtherAndOneMoreEachMinute) {
+  SelfRepairingDatabase file(file_, clock_, user());
+  ASSERT_EQ(said(file.open()), "ok");
+  EXPECT_EQ(said(add(file)), "ok");
+  EXPECT_EQ(told(), "begin ");
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    harm(file);
+    EXPECT_EQ(said(add(file)), "ok");
+    EXPECT_EQ(told(), "end begin-anew replaced ");
+    EXPECT_EQ(file.replacements(), i);
+  }
+  harm(file);
+  EXPECT_TRUE(said(add(file)).starts_with("corrupt")) << said(add(file));
+  clock_.advance(59s);
+  EXPECT_TRUE(said(add(file)).starts_with("corrupt"));
+  EXPECT_EQ(told(), "");
+  clock_.advance(1s);
+  EXPECT_EQ(said(add(file)), "ok");
+  EXPECT_EQ(told(), "end begin-anew replaced ");
+}
+
+TEST_F(SelfRepairing, AReplacementThatFailsIsTriedAgainWithTheSameDamage) {
+  SelfRepairingDatabase file(file_, clock_, user());
+  ASSERT_EQ(said(file.open()), "ok");
+  harm(file);
+  EXPECT_EQ(told(), "begin ");
+  next_begin_ = fail(Errc::exhausted, "full");
+  EXPECT_EQ(said(add(file)), "exhausted: full");
+  EXPECT_EQ(told(), "end begin-anew ");
+  EXPECT_EQ(said(add(file)), "ok");
+  EXPECT_EQ(told(), "end begin-anew replaced ");
+  EXPECT_EQ(file.replacements(), 1u);
+}
+
+TEST_F(SelfRepairing, AFileThatWasTruncatedIsReplaced) {
+  SelfRepairingDatabase file(file_, clock_, user());
+  ASSERT_EQ(said(file.open()), "ok");
+  harm(file, Harm::truncated);
+  EXPECT_EQ(said(add(file)), "ok");
+  EXPECT_EQ(told(), "begin end begin-anew replaced ");
+}
+
+TEST_F(SelfRepairing, OtherErrorsReplaceNothing) {
+  SelfRepairingDatabase file(file_, clock_, user());
+  ASSERT_EQ(said(file.open()), "ok");
+  const auto fails = [&file](const Error& error) {
+    return said(file.run([&error]() -> Status { return fail(error); }));
+  };
+  EXPECT_EQ(fails({Errc::exhausted, "full"}), "exhausted: full");
+  EXPECT_EQ(fails({Errc::corrupt, "checksum"}), "corrupt: checksum");
+  EXPECT_EQ(told(), "begin ");
+
+  SelfRepairingDatabase lent(value(Database::open(scratch_.path() / "lent.db", {})), clock_,
+                             user());
+  ASSERT_EQ(said(lent.open()), "ok");
+  EXPECT_EQ(said(lent.replace({Errc::corrupt, "checksum"})), "corrupt: checksum");
+  EXPECT_EQ(lent.replacements(), 0u);
+}
+
+}  // namespace
+}  // namespace holdfast::store
