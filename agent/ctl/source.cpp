@@ -76,9 +76,10 @@ class FileSource final : public Source {
     }
     const store::Sealing sealing = sealing_with(made->seal_.get());
     TRY(store::Database cache, open_file(dir / "cache.db", store::cache_schema()));
-    made->cache_database_ = std::make_unique<store::Database>(std::move(cache));
-    made->cache_ = std::make_unique<store::Cache>(*made->cache_database_, sealing);
-    made->answers_ = std::make_unique<StoredAnswers>(*made->cache_database_, clock, sealing);
+    TRY(made->cache_file_, CacheFile::open(std::move(cache), clock, sealing));
+    TRY(CacheFile::Tables* const tables, made->cache_file_->tables());
+    made->cache_ = &tables->cache;
+    made->answers_ = std::make_unique<StoredAnswers>(*made->cache_file_, clock);
     TRY(store::Database outbox, open_file(dir / "outbox.db", store::outbox_schema()));
     TRY(made->offline_store_, OfflineStore::open(std::move(outbox), clock));
     return std::unique_ptr<Source>(std::move(made));
@@ -143,8 +144,7 @@ class FileSource final : public Source {
     constexpr std::size_t any = std::numeric_limits<std::size_t>::max() / 2;
     sync::watch::CacheLimits limits{.scopes = any, .memory_bytes = any, .scope_bytes = any};
     limits.disk_bytes = std::numeric_limits<std::int64_t>::max() / 2;
-    Scopes scopes(std::move(executor), *cache_database_, *answers_, clock_, limits,
-                  sealing_with(seal_.get()));
+    Scopes scopes(std::move(executor), *cache_file_, *answers_, clock_, limits);
     if (auto restored = scopes.restore(); !restored) return fail(restored.error());
     const WallTime now = clock_.wall();
     return sync::wire::serialize(readiness_json(check_node_readiness(scopes, *answers_, now), now));
@@ -155,8 +155,8 @@ class FileSource final : public Source {
   fs::FileLock lock_;
   const Clock& clock_;
   std::unique_ptr<store::Seal> seal_;  // null: no key, sealed rows are not shown
-  std::unique_ptr<store::Database> cache_database_;
-  std::unique_ptr<store::Cache> cache_;
+  std::unique_ptr<CacheFile> cache_file_;
+  store::Cache* cache_ = nullptr;  // of the file
   std::unique_ptr<StoredAnswers> answers_;
   std::unique_ptr<OfflineStore> offline_store_;
 };

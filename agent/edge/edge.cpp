@@ -41,48 +41,22 @@ Result<std::unique_ptr<Edge>> Edge::make(asio::any_io_executor executor, const E
   }
   TRY(fs::FileLock lock, fs::FileLock::take(in(options, "lock")));
   std::unique_ptr<Edge> edge(new Edge(std::move(executor), options, clock, std::move(lock)));
-  if (auto opened = edge->open_scopes(); !opened) return fail(opened.error());
+  if (auto opened = edge->open_cache(); !opened) return fail(opened.error());
   TRY(edge->offline_store_, OfflineStore::open(in(options, "outbox.db"), edge->clock_));
   if (auto built = edge->build(); !built) return fail(built.error());
   return edge;
 }
 
 Status Edge::open_cache() {
-  const std::filesystem::path file = in(options_, "cache.db");
-  TRY(store::Recovered cache,
-      store::open_or_rebuild(file, store::cache_options(), store::cache_schema(), clock_.wall()));
-  if (cache.damage) {
-    log_error("cache was damaged: file kept, new cache created",
-              {{"kept", cache.damage->file.string()}, {"why", cache.damage->why}});
-  }
-  cache_database_ = std::make_unique<store::Database>(std::move(cache.database));
-  const store::Sealing sealing = sealing_with(seal_.get());
-  if (seal_) {
-    TRY(const store::Resealed sealed, store::seal_once(*cache_database_, sealing));
-    if (sealed != store::Resealed{}) log_info("cache encrypted", {{"objects", sealed.objects}});
-  }
-  answers_ = std::make_unique<StoredAnswers>(*cache_database_, clock_, sealing);
-  versions_ = std::make_unique<LocalVersions>(*cache_database_);
-  scopes_ = std::make_unique<Scopes>(executor_, *cache_database_, *answers_, clock_,
-                                     cache_limits(options_), sealing);
-  return scopes_->restore();
-}
-
-Status Edge::open_scopes() {
   if (const std::string& file = options_.identity.cache_key_file; !file.empty()) {
     TRY(seal_, read_cache_key(file));
   }
-  Status opened = open_cache();
-  if (opened || opened.error().code != Errc::corrupt) return opened;
-  // This damage was found only when the rows were read. A second failure would be the disk's.
-  scopes_.reset();
-  versions_.reset();
-  answers_.reset();
-  cache_database_.reset();
-  TRY(const auto kept, store::set_aside(in(options_, "cache.db"), clock_.wall()));
-  log_error("cache was damaged: file kept, new cache created",
-            {{"kept", kept.string()}, {"why", opened.error()}});
-  return open_cache();
+  TRY(cache_file_, CacheFile::open(in(options_, "cache.db"), clock_, sealing_with(seal_.get())));
+  answers_ = std::make_unique<StoredAnswers>(*cache_file_, clock_);
+  versions_ = std::make_unique<LocalVersions>(*cache_file_);
+  scopes_ =
+      std::make_unique<Scopes>(executor_, *cache_file_, *answers_, clock_, cache_limits(options_));
+  return scopes_->restore();
 }
 
 Status Edge::build() {
@@ -107,7 +81,7 @@ Status Edge::build() {
       *scopes_, *uplink_, *reflectors_, *offline_store_, *lease_, *registration_, clock_, random_);
   outages_ = std::make_unique<OutageReport>(*uplink_, *offline_store_, clock_);
   outages_->resume();
-  const std::vector databases{cache_database_.get(), &offline_store_->database()};
+  const std::vector databases{&cache_file_->database(), &offline_store_->database()};
   needs_ = std::make_unique<PodNeeds>(options_.node_name, *scopes_, *reflectors_, clock_);
   housekeeping_ = std::make_unique<Housekeeping>(
       Housekeeping::Settings{.interval = options_.housekeeping_interval,
@@ -288,6 +262,10 @@ asio::awaitable<void> Edge::stop(MonoTime deadline) {
   co_await rejoin_->join();
   reflectors_->cancel();
   co_await reflectors_->join();
+  // The lists that are in memory are lost now, so that a damaged file must be replaced before.
+  if (auto checked = scopes_->check_file(); !checked) {
+    log_error("cache not checked", {{"error", checked.error()}});
+  }
   if (auto flushed = scopes_->flush_versions(); !flushed) {
     log_error("cache write failed", {{"error", flushed.error()}});
   }

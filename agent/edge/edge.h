@@ -69,7 +69,6 @@ class Edge final : public proc::Service {
   Edge(asio::any_io_executor executor, const EdgeOptions& options, const Clock& clock,
        fs::FileLock lock);
   [[nodiscard]] Status open_cache();
-  [[nodiscard]] Status open_scopes();
   [[nodiscard]] Status build();
   [[nodiscard]] Result<std::uint16_t> listen(std::unique_ptr<http::Server>& server,
                                              const std::string& address, Listener listener,
@@ -96,7 +95,7 @@ class Edge final : public proc::Service {
   Random random_;
   fs::FileLock lock_;
   std::unique_ptr<store::Seal> seal_;  // null: the cache is not encrypted
-  std::unique_ptr<store::Database> cache_database_;
+  std::unique_ptr<CacheFile> cache_file_;
   std::unique_ptr<NodeIdentity> identity_;
   std::unique_ptr<ApiClient> client_;
   std::unique_ptr<Uplink> uplink_;

@@ -54,6 +54,9 @@ asio::awaitable<void> Housekeeping::run() {
     }
     if (clock_.mono() >= due) {
       due = clock_.mono() + settings_.interval;
+      if (auto checked = scopes_.check_file(); !checked) {
+        log_error("cache not checked", {{"error", checked.error()}});
+      }
       if (connected) pass();
       trimming = true;
     }

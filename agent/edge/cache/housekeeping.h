@@ -1,5 +1,7 @@
 // Keeps the cache small: drops scopes and tokens that are not needed any more, and returns free
-// database pages to the file system, a few at a time and only while no client waits.
+// database pages to the file system, a few at a time and only while no client waits. Once per
+// --housekeeping-interval it checks the file of the cache, which could be damaged for months before
+// a restart reads it.
 //
 // It only drops them while the link is connected, so that they can be fetched again. All scopes
 // are checked once per --housekeeping-interval, those that hold one object once a minute.

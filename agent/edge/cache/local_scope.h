@@ -45,7 +45,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   [[nodiscard]] ScopeNumber number() const { return number_; }
   // The scope's row in cache.db; nothing if it was never written.
   [[nodiscard]] std::optional<store::ScopeId> row() const { return row_; }
-  void set_row(store::ScopeId row) { row_ = row; }
+  void set_row(std::optional<store::ScopeId> row) { row_ = row; }
   // The version stored in the row; maintained by ScopeRows.
   [[nodiscard]] const RowVersion& row_version() const { return row_version_; }
   void set_row_version(const RowVersion& version) { row_version_ = version; }

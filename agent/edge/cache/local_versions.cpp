@@ -7,7 +7,8 @@
 namespace holdfast::agent {
 
 Result<sync::objects::Version> LocalVersions::next() {
-  TRY(const std::int64_t next, sequence_.next());
+  TRY(const std::int64_t next,
+      file_.run([](CacheFile::Tables& tables) { return tables.versions.next(); }));
   return sync::objects::first_local_version + static_cast<sync::objects::Version>(next);
 }
 
@@ -16,7 +17,11 @@ bool LocalVersions::has_assigned(sync::objects::Version local) {
   const sync::objects::Version number = local - sync::objects::first_local_version;
   constexpr auto last = std::numeric_limits<std::int64_t>::max();
   if (number > static_cast<sync::objects::Version>(last)) return false;
-  return sequence_.has_returned(static_cast<std::int64_t>(number)).value_or(false);
+  return file_
+      .run([number](CacheFile::Tables& tables) {
+        return tables.versions.has_returned(static_cast<std::int64_t>(number));
+      })
+      .value_or(false);
 }
 
 }  // namespace holdfast::agent

@@ -5,15 +5,15 @@
 
 #pragma once
 
-#include "store/sequence.h"
+#include "agent/edge/cache/cache_file.h"
 #include "sync/objects/version.h"
 
 namespace holdfast::agent {
 
 class LocalVersions {
  public:
-  // `database` was migrated to store::cache_schema() and must outlive this.
-  explicit LocalVersions(store::Database& database) : sequence_(database, "local version") {}
+  // `file` must outlive this.
+  explicit LocalVersions(CacheFile& file) : file_(file) {}
 
   // A new version, larger than all before. Errors: the disk's.
   [[nodiscard]] Result<sync::objects::Version> next();
@@ -21,7 +21,7 @@ class LocalVersions {
   [[nodiscard]] bool has_assigned(sync::objects::Version local);
 
  private:
-  store::Sequence sequence_;
+  CacheFile& file_;
 };
 
 }  // namespace holdfast::agent

@@ -44,6 +44,16 @@ std::optional<RowVersion> parse_row_version(std::string_view text) {
 
 }  // namespace
 
+Result<std::vector<store::Scope>> ScopeRows::all() {
+  TRY(CacheFile::Tables* const tables, file_.tables());
+  return tables->cache.scopes();
+}
+
+Result<store::CacheSize> ScopeRows::size(const store::Scope& row) {
+  TRY(CacheFile::Tables* const tables, file_.tables());
+  return tables->cache.size(row.id);
+}
+
 Status ScopeRows::read(const store::Scope& row, sync::wire::ScopeKind kind, LocalScope& scope) {
   const auto version = parse_row_version(row.resource_version);
   if (!version) return {};
@@ -64,36 +74,47 @@ Status ScopeRows::read(const store::Scope& row, sync::wire::ScopeKind kind, Loca
         std::make_shared<const std::string>(std::move(object.bytes))};
     return {};
   };
-  if (auto visited = cache_.visit(row.id, {}, take); !visited) return visited;
+  TRY(CacheFile::Tables* const tables, file_.tables());
+  if (auto visited = tables->cache.visit(row.id, {}, take); !visited) return visited;
   const sync::objects::Version seen = version->or_newest ? newest : version->version;
   scope.cache().restore(std::move(objects), seen, kind);
   return {};
 }
 
 Status ScopeRows::remove(LocalScope& scope) {
-  if (const auto row = scope.row()) {
-    TRY(store::Transaction transaction, database_.begin());
-    if (auto dropped = cache_.drop_scope(transaction, *row); !dropped) return dropped;
-    if (auto committed = transaction.commit(); !committed) return committed;
-  }
-  unwritten_.erase(scope.number());
-  return {};
+  const Status removed = file_.run([&scope](CacheFile::Tables& tables) -> Status {
+    const auto row = scope.row();
+    if (!row) return {};
+    TRY(store::Transaction transaction, tables.database.begin());
+    if (auto dropped = tables.cache.drop_scope(transaction, *row); !dropped) return dropped;
+    return transaction.commit();
+  });
+  if (removed) unwritten_.erase(scope.number());
+  return removed;
+}
+
+void ScopeRows::forget(LocalScope& scope) {
+  scope.set_row(std::nullopt);
+  scope.set_row_version({});
 }
 
 Status ScopeRows::touch(const std::vector<LocalScope*>& scopes, WallTime now) {
-  TRY(store::Transaction transaction, database_.begin());
-  for (const LocalScope* scope : scopes) {
-    if (auto done = cache_.touch(transaction, *scope->row(), now); !done) return done;
-  }
-  return transaction.commit();
+  return file_.run([&scopes, now](CacheFile::Tables& tables) -> Status {
+    TRY(store::Transaction transaction, tables.database.begin());
+    for (const LocalScope* scope : scopes) {
+      if (!scope->row()) continue;
+      if (auto done = tables.cache.touch(transaction, *scope->row(), now); !done) return done;
+    }
+    return transaction.commit();
+  });
 }
 
 Status ScopeRows::limit_file(std::int64_t bytes) {
-  TRY(const store::Database::Pages pages, database_.pages());
+  TRY(const store::Database::Pages pages, file_.database().pages());
   // A quarter remains for the write-ahead log, which a checkpoint empties.
   const std::int64_t most = bytes / 4 * 3 / std::max<std::int64_t>(pages.bytes, 512);
-  return database_.execute("PRAGMA max_page_count = " +
-                           std::to_string(std::max(most, pages.total)));
+  return file_.database().execute("PRAGMA max_page_count = " +
+                                  std::to_string(std::max(most, pages.total)));
 }
 
 ScopeRows::Unwritten& ScopeRows::unwritten_of(LocalScope& scope) {
@@ -127,13 +148,17 @@ store::Durability ScopeRows::durability() const {
 }
 
 Status ScopeRows::write_together() {
-  TRY(store::Transaction transaction, database_.begin(durability()));
   std::vector<Row> rows;
-  for (const auto& [number, unwritten] : unwritten_) {
-    TRY(const Row row, write(transaction, unwritten));
-    rows.push_back(row);
-  }
-  if (auto committed = transaction.commit(); !committed) return committed;
+  const Status done = file_.run([this, &rows](CacheFile::Tables& tables) -> Status {
+    rows.clear();
+    TRY(store::Transaction transaction, tables.database.begin(durability()));
+    for (const auto& [number, unwritten] : unwritten_) {
+      TRY(const Row row, write(tables.cache, transaction, unwritten));
+      rows.push_back(row);
+    }
+    return transaction.commit();
+  });
+  if (!done) return done;
   auto row = rows.begin();
   for (const auto& [number, unwritten] : unwritten_) {
     unwritten.scope->set_row(row->id);
@@ -144,26 +169,30 @@ Status ScopeRows::write_together() {
 }
 
 Status ScopeRows::write_alone(const Unwritten& unwritten) {
-  const auto durability = unwritten.durable ? store::Durability::full : store::cache_durability;
-  TRY(store::Transaction transaction, database_.begin(durability));
-  TRY(const Row row, write(transaction, unwritten));
-  if (auto committed = transaction.commit(); !committed) return committed;
+  TRY(const Row row, file_.run([this, &unwritten](CacheFile::Tables& tables) -> Result<Row> {
+    const auto durability = unwritten.durable ? store::Durability::full : store::cache_durability;
+    TRY(store::Transaction transaction, tables.database.begin(durability));
+    TRY(const Row written, write(tables.cache, transaction, unwritten));
+    if (auto committed = transaction.commit(); !committed) return fail(committed.error());
+    return written;
+  }));
   unwritten.scope->set_row(row.id);
   unwritten.scope->set_row_version(row.version);
   return {};
 }
 
-Result<ScopeRows::Row> ScopeRows::write(const store::Transaction& in, const Unwritten& unwritten) {
+Result<ScopeRows::Row> ScopeRows::write(store::Cache& file, const store::Transaction& in,
+                                        const Unwritten& unwritten) const {
   const LocalScope& scope = *unwritten.scope;
   const sync::watch::WatchCache& cache = scope.cache();
   store::ScopeId row{};
   if (scope.row()) {
     row = *scope.row();
   } else {
-    TRY(const store::Scope opened, cache_.open_scope(in, scope.key(), clock_.wall()));
+    TRY(const store::Scope opened, file.open_scope(in, scope.key(), clock_.wall()));
     row = opened.id;
   }
-  if (!unwritten.whole) return write_changes(in, unwritten, row);
+  if (!unwritten.whole) return write_changes(file, in, unwritten, row);
   std::vector<store::ObjectName> names;
   for (const auto& [key, object] : cache.objects()) {
     names.push_back({key.namespace_name, key.name});
@@ -174,12 +203,12 @@ Result<ScopeRows::Row> ScopeRows::write(const store::Transaction& in, const Unwr
     return to_row(key, object);
   };
   const RowVersion version = row_version_of(cache);
-  auto replaced = cache_.replace_all(in, row, to_text(version), names, object_at);
+  auto replaced = file.replace_all(in, row, to_text(version), names, object_at);
   if (!replaced) return fail(replaced.error());
   return Row{row, version};
 }
 
-Result<ScopeRows::Row> ScopeRows::write_changes(const store::Transaction& in,
+Result<ScopeRows::Row> ScopeRows::write_changes(store::Cache& file, const store::Transaction& in,
                                                 const Unwritten& unwritten, store::ScopeId row) {
   const sync::watch::WatchCache& cache = unwritten.scope->cache();
   store::ScopeChanges changes;
@@ -200,7 +229,7 @@ Result<ScopeRows::Row> ScopeRows::write_changes(const store::Transaction& in,
   const bool stays =
       carried && version.or_newest && before.or_newest && before.version <= version.version;
   if (!stays) changes.resource_version = to_text(version);
-  if (auto applied = cache_.apply(in, row, changes); !applied) return fail(applied.error());
+  if (auto applied = file.apply(in, row, changes); !applied) return fail(applied.error());
   return Row{row, stays ? before : version};
 }
 

@@ -13,22 +13,20 @@
 #include <optional>
 #include <vector>
 
+#include "agent/edge/cache/cache_file.h"
 #include "agent/edge/cache/local_scope.h"
-#include "store/cache.h"
 
 namespace holdfast::agent {
 
 class ScopeRows {
  public:
-  // `database` was migrated to store::cache_schema(); it and the clock must outlive this.
-  ScopeRows(store::Database& database, const Clock& clock, const store::Sealing& sealing = {})
-      : database_(database), cache_(database, sealing), clock_(clock) {}
+  // `file` and the clock must outlive this. What reads does not replace a damaged file; what writes
+  // does.
+  ScopeRows(CacheFile& file, const Clock& clock) : file_(file), clock_(clock) {}
 
   // The rows that the last run left. Errors: the disk's.
-  [[nodiscard]] Result<std::vector<store::Scope>> all() { return cache_.scopes(); }
-  [[nodiscard]] Result<store::CacheSize> size(const store::Scope& row) {
-    return cache_.size(row.id);
-  }
+  [[nodiscard]] Result<std::vector<store::Scope>> all();
+  [[nodiscard]] Result<store::CacheSize> size(const store::Scope& row);
   // Fills the scope with the objects of its row, of that kind. A row without a valid version is
   // treated as never complete. Errors: corrupt, denied (see store::Cache), the disk's.
   [[nodiscard]] Status read(const store::Scope& row, sync::wire::ScopeKind kind, LocalScope& scope);
@@ -38,9 +36,13 @@ class ScopeRows {
   // Stores that the scopes, which have rows, were used at that time. Errors: the disk's.
   [[nodiscard]] Status touch(const std::vector<LocalScope*>& scopes, WallTime now);
   // Checks the structure of the file. Errors: corrupt, the disk's.
-  [[nodiscard]] Status quick_check() { return database_.quick_check(); }
+  [[nodiscard]] Status quick_check() { return file_.database().quick_check(); }
   // Limits cache.db and its write-ahead log. Errors: the disk's.
   [[nodiscard]] Status limit_file(std::int64_t bytes);
+  // The file was replaced and has no row of that scope.
+  static void forget(LocalScope& scope);
+  // Forgets all unwritten changes.
+  void forget_unwritten() { unwritten_.clear(); }
 
   // Notes what flush() has to write: the version, an object, all objects, or that it must be
   // durable.
@@ -71,15 +73,15 @@ class ScopeRows {
   };
 
   [[nodiscard]] Unwritten& unwritten_of(LocalScope& scope);
-  [[nodiscard]] Result<Row> write(const store::Transaction& in, const Unwritten& unwritten);
-  [[nodiscard]] Result<Row> write_changes(const store::Transaction& in, const Unwritten& unwritten,
-                                          store::ScopeId row);
+  [[nodiscard]] Result<Row> write(store::Cache& file, const store::Transaction& in,
+                                  const Unwritten& unwritten) const;
+  [[nodiscard]] static Result<Row> write_changes(store::Cache& file, const store::Transaction& in,
+                                                 const Unwritten& unwritten, store::ScopeId row);
   [[nodiscard]] store::Durability durability() const;
   [[nodiscard]] Status write_together();
   [[nodiscard]] Status write_alone(const Unwritten& unwritten);
 
-  store::Database& database_;
-  store::Cache cache_;
+  CacheFile& file_;
   const Clock& clock_;
   std::map<ScopeNumber, Unwritten> unwritten_;
 };

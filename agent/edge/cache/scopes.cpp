@@ -8,18 +8,54 @@
 
 namespace holdfast::agent {
 
-Scopes::Scopes(asio::any_io_executor executor, store::Database& database, StoredAnswers& answers,
-               const Clock& clock, const sync::watch::CacheLimits& limits,
-               const store::Sealing& sealing)
+Scopes::Scopes(asio::any_io_executor executor, CacheFile& file, StoredAnswers& answers,
+               const Clock& clock, const sync::watch::CacheLimits& limits)
     : executor_(std::move(executor)),
       answers_(answers),
       clock_(clock),
       limits_(limits),
-      rows_(database, clock, sealing),
+      file_(file),
+      rows_(file, clock),
       changed_(executor_),
-      snapshots_(clock) {}
+      snapshots_(clock) {
+  file_.on_replaced([this] { write_anew(); });
+}
+
+Scopes::~Scopes() { file_.on_replaced(nullptr); }
 
 Status Scopes::restore() {
+  const std::uint64_t replacements = file_.replacements();
+  const Status restored = restore_all();
+  if (!restored && restored.error().code != Errc::corrupt) return restored;
+  if (!restored) {
+    if (auto replaced = file_.replace(restored.error()); !replaced) return replaced;
+  }
+  if (file_.replacements() == replacements) return {};
+  // What was read from a damaged file is not trusted: an object that it lacks would look deleted.
+  for (const auto& [key, scope] : std::exchange(scopes_, {})) {
+    scope->detach();
+    account(*scope);
+  }
+  rows_.forget_unwritten();
+  return {};
+}
+
+void Scopes::write_anew() {
+  if (auto limited = rows_.limit_file(limits_.disk_bytes); !limited) {
+    log_error("size of the cache on disk not limited", {{"error", limited.error()}});
+  }
+  for (const auto& [key, scope] : scopes_) {
+    ScopeRows::forget(*scope);
+    if (!scope->cache().complete() || scope->derived()) continue;
+    rows_.note_all(*scope);
+    rows_.note_durable(*scope);
+    if (auto put = answers_.put_kind(key, scope->cache().kind()); !put) {
+      log_error("cache write failed", {{"error", put.error()}});
+    }
+  }
+}
+
+Status Scopes::restore_all() {
   if (auto limited = rows_.limit_file(limits_.disk_bytes); !limited) return limited;
   TRY(std::vector<store::Scope> rows, rows_.all());
   // If not all fit, the node's scopes come first, then the most recently used ones.
@@ -29,8 +65,10 @@ Status Scopes::restore() {
   std::stable_sort(foreign, rows.end(), [](const store::Scope& a, const store::Scope& b) {
     return a.last_used > b.last_used;
   });
+  const std::uint64_t replacements = file_.replacements();
   for (const store::Scope& row : rows) {
     const auto done = restore_one(row);
+    if (file_.replacements() != replacements) return {};  // the new file has no rows
     if (done) continue;
     if (done.error().code == Errc::denied) {
       // It is treated as never received; the next list is encrypted with the current key.
@@ -238,6 +276,11 @@ Status Scopes::flush_versions() {
       rows_.note_version(*scope);
     }
   }
+  return flush();
+}
+
+Status Scopes::check_file() {
+  if (auto checked = file_.check(); !checked) return checked;
   return flush();
 }
 

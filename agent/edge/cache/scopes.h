@@ -32,12 +32,15 @@ class Scopes {
   // Called for every restored or new scope, so that it is fed.
   using OnNew = std::function<void(ScopePtr)>;
 
-  // All references are borrowed. `database` was migrated to store::cache_schema().
-  Scopes(asio::any_io_executor executor, store::Database& database, StoredAnswers& answers,
-         const Clock& clock, const sync::watch::CacheLimits& limits,
-         const store::Sealing& sealing = {});
+  // All references are borrowed.
+  Scopes(asio::any_io_executor executor, CacheFile& file, StoredAnswers& answers,
+         const Clock& clock, const sync::watch::CacheLimits& limits);
+  Scopes(const Scopes&) = delete;
+  Scopes& operator=(const Scopes&) = delete;
+  ~Scopes();
 
-  // Restores the scopes of the last run. Errors: the disk's.
+  // Restores the scopes of the last run. If the file is damaged, it is replaced, and there are
+  // none. Errors: the disk's; corrupt if it is not to be replaced.
   [[nodiscard]] Status restore();
   // Sets the callback and calls it for all existing scopes.
   void on_new(OnNew callback);
@@ -95,6 +98,9 @@ class Scopes {
   // its watch continues there after a restart.
   [[nodiscard]] Status flush_versions();
 
+  // Checks the file, and writes all scopes anew if it was damaged. Errors: the disk's.
+  [[nodiscard]] Status check_file();
+
   [[nodiscard]] const sync::watch::CacheLimits& limits() const { return limits_; }
   // Bytes of all scopes in memory, as counted for CacheLimits::memory_bytes.
   [[nodiscard]] std::size_t memory_bytes() const { return bytes_.all(); }
@@ -105,7 +111,10 @@ class Scopes {
   [[nodiscard]] std::uint64_t evicted() const { return evicted_; }
 
  private:
+  [[nodiscard]] Status restore_all();
   [[nodiscard]] Status restore_one(const store::Scope& row);
+  // Notes all scopes as unwritten, because the file was replaced.
+  void write_anew();
   [[nodiscard]] ScopePtr make(const store::ScopeKey& key);
   // Marks an object as unwritten and notifies waiters.
   void note(LocalScope& scope, const sync::watch::ObjectKey& key);
@@ -141,6 +150,7 @@ class Scopes {
   StoredAnswers& answers_;
   const Clock& clock_;
   sync::watch::CacheLimits limits_;
+  CacheFile& file_;
   ScopeRows rows_;
   loop::Event changed_;
   OnNew on_new_;

@@ -1,6 +1,5 @@
 #include "agent/edge/cache/stored_answers.h"
 
-#include "agent/edge/route/caller.h"
 #include "platform/text.h"
 
 namespace holdfast::agent {
@@ -26,20 +25,16 @@ std::string kind_text(const sync::wire::ScopeKind& kind) {
 
 }  // namespace
 
-StoredAnswers::StoredAnswers(store::Database& database, const Clock& clock,
-                             const store::Sealing& sealing)
-    : database_(database),
-      answers_(database, {.first_owner = std::string(node_owner)}, sealing),
-      clock_(clock) {}
-
 Result<std::optional<store::Answer>> StoredAnswers::find(std::string_view owner,
                                                          std::string_view key) {
-  return answers_.find(owner, key);
+  return file_.run(
+      [owner, key](CacheFile::Tables& tables) { return tables.answers.find(owner, key); });
 }
 
 Result<std::vector<std::string>> StoredAnswers::keys(std::string_view owner,
                                                      std::string_view prefix) {
-  return answers_.keys(owner, prefix);
+  return file_.run(
+      [owner, prefix](CacheFile::Tables& tables) { return tables.answers.keys(owner, prefix); });
 }
 
 Status StoredAnswers::put(std::string_view owner, std::string_view key,
@@ -47,28 +42,33 @@ Status StoredAnswers::put(std::string_view owner, std::string_view key,
   // A pod cannot start without its token, and the cloud may be unreachable by then.
   const bool is_token = key.starts_with("token ");
   const auto durability = is_token ? store::Durability::full : store::cache_durability;
-  TRY(store::Transaction transaction, database_.begin(durability));
-  if (auto put = answers_.put(transaction, owner, key, answer); !put) return put;
-  return transaction.commit();
+  return file_.run([owner, key, &answer, durability](CacheFile::Tables& tables) -> Status {
+    TRY(store::Transaction transaction, tables.database.begin(durability));
+    if (auto put = tables.answers.put(transaction, owner, key, answer); !put) return put;
+    return transaction.commit();
+  });
 }
 
 Status StoredAnswers::remove(std::string_view owner, std::string_view key) {
-  TRY(store::Transaction transaction, database_.begin());
-  if (auto removed = answers_.remove(transaction, owner, key); !removed) return removed;
-  return transaction.commit();
+  return file_.run([owner, key](CacheFile::Tables& tables) -> Status {
+    TRY(store::Transaction transaction, tables.database.begin());
+    if (auto removed = tables.answers.remove(transaction, owner, key); !removed) return removed;
+    return transaction.commit();
+  });
 }
 
 Status StoredAnswers::remove_expired() {
-  TRY(store::Transaction transaction, database_.begin());
-  if (auto removed = answers_.remove_expired(transaction, clock_.wall() - ended_answers_kept);
-      !removed) {
-    return fail(removed.error());
-  }
-  return transaction.commit();
+  const WallTime ended_before = clock_.wall() - ended_answers_kept;
+  return file_.run([ended_before](CacheFile::Tables& tables) -> Status {
+    TRY(store::Transaction transaction, tables.database.begin());
+    TRY([[maybe_unused]] const std::int64_t removed,
+        tables.answers.remove_expired(transaction, ended_before));
+    return transaction.commit();
+  });
 }
 
 Result<std::optional<sync::wire::ScopeKind>> StoredAnswers::kind_of(const store::ScopeKey& key) {
-  TRY(const auto answer, answers_.find(key.owner, kind_key(key)));
+  TRY(const auto answer, find(key.owner, kind_key(key)));
   if (!answer) return std::nullopt;
   const std::vector<std::string_view> words = split(answer->bytes, ' ');
   const auto encoding = words.size() == 3 ? sync::wire::parse_encoding(words[2])

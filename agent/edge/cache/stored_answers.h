@@ -10,18 +10,17 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/edge/cache/cache_file.h"
 #include "platform/time.h"
-#include "store/answers.h"
-#include "store/cache.h"
 #include "sync/wire/encoding.h"
 
 namespace holdfast::agent {
 
 class StoredAnswers {
  public:
-  // `database` was migrated to store::cache_schema(); it and the clock must outlive this. The
-  // node's answers have priority over those of other callers.
-  StoredAnswers(store::Database& database, const Clock& clock, const store::Sealing& sealing = {});
+  // `file` and the clock must outlive this. The node's answers have priority over those of other
+  // callers.
+  StoredAnswers(CacheFile& file, const Clock& clock) : file_(file), clock_(clock) {}
 
   // Errors: those of store::Answers.
   [[nodiscard]] Result<std::optional<store::Answer>> find(std::string_view owner,
@@ -44,8 +43,7 @@ class StoredAnswers {
   [[nodiscard]] Status put_kind(const store::ScopeKey& key, const sync::wire::ScopeKind& kind);
 
  private:
-  store::Database& database_;
-  store::Answers answers_;
+  CacheFile& file_;
   const Clock& clock_;
 };
 

@@ -48,12 +48,10 @@ struct Agent {
   Agent(asio::io_context& context, const std::filesystem::path& dir,
         const sync::watch::CacheLimits& limits, const std::string& vfs = "")
       : clock(loop::clock_of(context.get_executor())),
-        database(store::open_or_rebuild(dir / "cache.db", options(vfs), store::cache_schema(), {})
-                     .value()
-                     .database),
-        answers(database, clock),
-        versions(database),
-        scopes(context.get_executor(), database, answers, clock, limits) {
+        file(CacheFile::open(dir / "cache.db", clock, {}, options(vfs)).value()),
+        answers(*file, clock),
+        versions(*file),
+        scopes(context.get_executor(), *file, answers, clock, limits) {
     EXPECT_TRUE(scopes.restore());
   }
 
@@ -64,7 +62,7 @@ struct Agent {
   }
 
   const Clock& clock;
-  store::Database database;
+  std::unique_ptr<CacheFile> file;
   StoredAnswers answers;
   LocalVersions versions;
   Scopes scopes;

@@ -89,7 +89,7 @@ TEST(Scopes, ADamagedObjectMakesItsScopeUnknownAndNoOther) {
       (void)run.scopes.replace(*scope, objects({{"a", 3}, {"b", 5}}), 9, pod_kind);
     }
     ASSERT_TRUE(run.scopes.flush());
-    auto change = run.database.prepare(
+    auto change = run.file->database().prepare(
         "UPDATE object SET bytes = x'78' WHERE name = 'b' AND scope IN"
         " (SELECT id FROM scope WHERE resource = 'pods')");
     ASSERT_TRUE(change.use().run());
@@ -145,9 +145,9 @@ TEST(Scopes, OneThatCannotBeWrittenDoesNotKeepOthersFromTheDisk) {
       (void)run.scopes.replace(*run.scopes.open(each).value(), objects({{"a", 3}}), 9, pod_kind);
     }
     ASSERT_TRUE(run.scopes.flush());
-    auto remove = run.database.prepare("DELETE FROM object WHERE scope = ?1");
+    auto remove = run.file->database().prepare("DELETE FROM object WHERE scope = ?1");
     ASSERT_TRUE(remove.use(static_cast<std::int64_t>(run.scopes.find(pods)->row().value())).run());
-    auto row = run.database.prepare("DELETE FROM scope WHERE resource = 'pods'");
+    auto row = run.file->database().prepare("DELETE FROM scope WHERE resource = 'pods'");
     ASSERT_TRUE(row.use().run());
     for (const store::ScopeKey& each : {pods, configmaps}) {
       (void)run.scopes.apply(*run.scopes.find(each), put("a", 12));

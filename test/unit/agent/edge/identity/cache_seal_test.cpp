@@ -29,12 +29,11 @@ class CacheSealTest : public testing::Test {
   std::string run(const std::string& key_file, const std::string& bytes = {}) {
     std::unique_ptr<store::Seal> seal;
     if (!key_file.empty()) seal = read_cache_key(key_file).value();
-    auto opened =
-        store::open_or_rebuild(dir_.path() / "cache.db", {}, store::cache_schema(), {}).value();
     test::VirtualTime time;
-    const store::Sealing sealing = sealing_with(seal.get());
-    StoredAnswers answers(opened.database, time.clock(), sealing);
-    Scopes scopes(time.executor(), opened.database, answers, time.clock(), {.scopes = 10}, sealing);
+    const auto file =
+        CacheFile::open(dir_.path() / "cache.db", time.clock(), sealing_with(seal.get())).value();
+    StoredAnswers answers(*file, time.clock());
+    Scopes scopes(time.executor(), *file, answers, time.clock(), {.scopes = 10});
     EXPECT_TRUE(scopes.restore());
     const ScopePtr scope =
         scopes.open({.owner = "node", .version = "v1", .resource = "secrets"}).value();
