@@ -8,6 +8,9 @@
 namespace holdfast::sync::autonomy {
 namespace {
 
+// A node whose own disk keeps it from rejoining is offline, although the cloud answers.
+bool is_of_node(LinkFault fault) { return fault == LinkFault::disk; }
+
 // What to say about a kind of fault.
 struct Words {
   std::string_view brief;   // the reason in a few words
@@ -109,6 +112,14 @@ std::string why_and_what(const OutageNote& note) {
   return note.reason + "; " + std::string(words.advice);
 }
 
+std::string never(LinkFault fault) {
+  return is_of_node(fault) ? "the node did not come online" : "the cloud was not reached";
+}
+
+std::string no_longer(LinkFault fault) {
+  return is_of_node(fault) ? "the node has been offline" : "the cloud has been unreachable";
+}
+
 std::string began_text(const OutageNote& note, std::string_view lost, const std::string& at) {
   if (note.was_reached) return std::string(lost) + " at " + at;
   return "not reached since the start at " + at;
@@ -121,13 +132,13 @@ std::string log_text(const OutageNote& note, const ClockReading& now) {
   const std::string lasted = exactly(note.at - note.began);
   switch (note.kind) {
     case OutageNote::Kind::lost:
-      if (!note.was_reached) return "the cloud was not reached: " + why_and_what(note);
-      return "the cloud has been unreachable since " + at + ": " + why_and_what(note);
+      if (!note.was_reached) return never(note.fault) + ": " + why_and_what(note);
+      return no_longer(note.fault) + " since " + at + ": " + why_and_what(note);
     case OutageNote::Kind::still:
       if (!note.was_reached) {
-        return "the cloud was not reached in " + lasted + ": " + why_and_what(note);
+        return never(note.fault) + " in " + lasted + ": " + why_and_what(note);
       }
-      return "the cloud has been unreachable for " + lasted + " (since " + at +
+      return no_longer(note.fault) + " for " + lasted + " (since " + at +
              "): " + why_and_what(note);
     case OutageNote::Kind::back:
       if (!note.was_reported) return "connected";
@@ -160,9 +171,12 @@ std::string describe(const Outage& outage, const ClockReading& now) {
     case LinkState::offline:
       break;
   }
-  const std::string verb =
-      outage.was_reached() ? "been unreachable since " : "not been reached since the start at ";
-  return "the cloud has " + verb + at + " (" + lasted + "): " + why;
+  std::string what = no_longer(outage.fault()) + " since ";
+  if (!outage.was_reached()) {
+    what = is_of_node(outage.fault()) ? "the node has not come online since the start at "
+                                      : "the cloud has not been reached since the start at ";
+  }
+  return what + at + " (" + lasted + "): " + why;
 }
 
 }  // namespace holdfast::sync::autonomy

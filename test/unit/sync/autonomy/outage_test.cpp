@@ -211,6 +211,36 @@ TEST(Outage, ARejoinThatFailsGoesOnWithTheSameOutage) {
             Lines{"1m32s connected after 1m32s (lost at 14:02:11Z; nothing to replay)"});
 }
 
+TEST(Outage, ANodeWhoseDiskFailsIsOfflineAlthoughTheCloudAnswers) {
+  const std::string why =
+      "commit: outbox.db: full; check the space and the health of the disk with the agent's data; "
+      "the API server answers";
+  OutageBench started;
+  started.fail(LinkFault::disk, "commit: outbox.db: full");
+  started.run(1min);
+  EXPECT_EQ(started.take_log(), (Lines{"0s the node did not come online: " + why,
+                                       "1m0s the node did not come online in 1m0s: " + why}));
+  EXPECT_EQ(describe(started.outage, started.reading()),
+            "the node has not come online since the start at 14:02Z (1 min): this node's disk "
+            "takes no writes");
+
+  OutageBench bench;
+  bench.connect();
+  bench.cut();
+  bench.log.clear();
+  bench.run(20min);
+  bench.log.clear();
+  bench.record(State::rejoining);
+  bench.fail(LinkFault::disk, "commit: outbox.db: full");
+  EXPECT_EQ(bench.take_log(),
+            Lines{"20m1s the node has been offline for 20m1s (since 14:02:11Z): " + why});
+  EXPECT_EQ(describe(bench.outage, bench.reading()),
+            "the node has been offline since 14:02Z (20 min): this node's disk takes no writes");
+  bench.record(State::connected);
+  EXPECT_EQ(bench.take_log(),
+            Lines{"20m1s connected after 20m1s (lost at 14:02:11Z; nothing to replay)"});
+}
+
 TEST(Outage, OneThatAnEarlierRunOfTheAgentSawBeginGoesOn) {
   OutageBench bench;
   bench.outage.resume(agent_start - 26h);
