@@ -6,6 +6,10 @@
 
 #include <cstdint>
 
+// Sanitizers have an allocator of their own, of which mallinfo2() knows nothing. Their runtime has
+// this function; without one it is null.
+extern "C" [[gnu::weak]] std::size_t __sanitizer_get_current_allocated_bytes();
+
 namespace holdfast {
 
 void discard_memory(char* bytes, std::size_t size) {
@@ -21,6 +25,9 @@ void discard_memory(char* bytes, std::size_t size) {
 void return_large_blocks() { (void)mallopt(M_MMAP_THRESHOLD, 256 * 1024); }
 
 std::size_t heap_bytes_in_use() {
+  if (__sanitizer_get_current_allocated_bytes != nullptr) {
+    return __sanitizer_get_current_allocated_bytes();
+  }
   const struct mallinfo2 heap = mallinfo2();
   return heap.uordblks + heap.hblkhd;
 }

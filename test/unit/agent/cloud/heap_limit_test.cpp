@@ -1,5 +1,4 @@
-// The service when the objects of the cluster do not fit into --heap-max. It is not built with
-// sanitizers, because they have an allocator of their own, whose heap is not measured.
+// The service when the objects of the cluster do not fit into --heap-max.
 
 #include "platform/memory.h"
 #include "test/unit/agent/cloud/scheduler/scheduler_fixture.h"
