@@ -1,4 +1,5 @@
-// Damages files of a data directory, as worn flash does.
+// Damages files of a data directory, as worn flash does; and writes of a kubelet that they must not
+// cost.
 
 #pragma once
 
@@ -9,7 +10,22 @@
 #include <fstream>
 #include <string>
 
-namespace holdfast::agent::uplink {
+#include "platform/http/message.h"
+
+namespace holdfast::agent::uplink::damaged {
+
+inline std::string name_of(int number) { return "p" + std::to_string(number); }
+
+// The kubelet's request to write a status with this message to that pod of the namespace a.
+inline http::Request status_of(int number, const std::string& message) {
+  const std::string name = name_of(number);
+  return {.method = http::Method::patch,
+          .target = "/api/v1/namespaces/a/pods/" + name + "/status",
+          .headers = {{"User-Agent", "kubelet/v1"},
+                      {"Content-Type", "application/strategic-merge-patch+json"}},
+          .body = R"({"metadata":{"uid":"uid-)" + name + R"("},"status":{"message":")" + message +
+                  "\"}}"};
+}
 
 // Overwrites `bytes` from an offset on, as far as the file reaches.
 inline void damage(const std::filesystem::path& file, std::uintmax_t from, std::uintmax_t bytes) {
@@ -32,4 +48,4 @@ inline std::ptrdiff_t kept_files(const std::filesystem::path& dir, const std::st
   });
 }
 
-}  // namespace holdfast::agent::uplink
+}  // namespace holdfast::agent::uplink::damaged

@@ -13,24 +13,13 @@
 namespace holdfast::agent::uplink::damaged_cache {
 namespace {
 
+using namespace damaged;
 using sync::autonomy::LinkState;
 
 constexpr const char* pods = "/api/v1/namespaces/a/pods";
 constexpr const char* our_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1";
 constexpr const char* token_path = "/api/v1/namespaces/a/serviceaccounts/default/token";
 constexpr int number_of_pods = 30;
-
-std::string name_of(int number) { return "p" + std::to_string(number); }
-
-http::Request status_of(int number, const std::string& word) {
-  http::Request request{.method = http::Method::patch,
-                        .target = std::string(pods) + "/" + name_of(number) + "/status",
-                        .headers = {{"User-Agent", "kubelet/v1"},
-                                    {"Content-Type", "application/strategic-merge-patch+json"}}};
-  request.body = R"({"metadata":{"uid":"uid-)" + name_of(number) + R"("},"status":{"message":")" +
-                 word + "\"}}";
-  return request;
-}
 
 http::Request token_request(int number) {
   return {.method = http::Method::post,

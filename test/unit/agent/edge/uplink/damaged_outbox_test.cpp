@@ -10,6 +10,7 @@
 namespace holdfast::agent::uplink::damaged_outbox {
 namespace {
 
+using namespace damaged;
 using sync::autonomy::LinkState;
 
 constexpr const char* pods = "/api/v1/namespaces/a/pods";
@@ -18,17 +19,8 @@ constexpr const char* our_pods =
 constexpr std::size_t page = 4096;
 constexpr int written = 20;
 
-std::string name_of(int number) { return "p" + std::to_string(number); }
-
-http::Request status_of(int number, const std::string& word) {
-  http::Request request{.method = http::Method::patch,
-                        .target = std::string(pods) + "/" + name_of(number) + "/status",
-                        .headers = {{"User-Agent", "kubelet/v1"},
-                                    {"Content-Type", "application/strategic-merge-patch+json"}}};
-  request.body = R"({"metadata":{"uid":"uid-)" + name_of(number) + R"("},"status":{"message":")" +
-                 word + std::string(5 * page, 'x') + "\"}}";
-  return request;
-}
+// Longer than five pages of the file.
+std::string long_message(const std::string& word) { return word + std::string(5 * page, 'x'); }
 
 struct DamagedOutbox : testing::Test {
   DamagedOutbox() {
@@ -48,7 +40,7 @@ struct DamagedOutbox : testing::Test {
   int accepted(const std::string& word) {
     int count = 0;
     for (int number = 0; number < written; ++number) {
-      const int status = fixture.ask(status_of(number, word)).status;
+      const int status = fixture.ask(status_of(number, long_message(word))).status;
       EXPECT_TRUE(status == 200 || status == 500) << status;
       if (status == 200) ++count;
     }
@@ -192,7 +184,7 @@ TEST_F(DamagedOutbox, WritesAreSentAfterADiskThatFailedWhileTheyWere) {
     fixture.time.run(1min);
     const std::string told = log.take();
     EXPECT_NE(told.find("check the space and the health of the disk"), std::string::npos) << told;
-    const http::Response refused = fixture.ask(status_of(0, "refused"));
+    const http::Response refused = fixture.ask(status_of(0, long_message("refused")));
     EXPECT_TRUE(refused.status == 200 || refused.status >= 500) << refused.status;
     test::follow({});
     fixture.time.run(10min);
