@@ -84,6 +84,14 @@ TEST(PathTime, ItFollowsThePath) {
   EXPECT_FALSE(PathTime(1s).is_slow()) << "not measured";
 }
 
+TEST(PathTime, APathIsSlowFromFiftyMillisecondsOn) {
+  for (const auto& [time, is_slow] : {std::pair{49ms, false}, std::pair{50ms, true}}) {
+    PathTime path(1s);
+    path.answered(time);
+    EXPECT_EQ(path.is_slow(), is_slow);
+  }
+}
+
 TEST(PathTime, OtherLeastLimitsHaveOtherBounds) {
   const struct {
     Duration least;

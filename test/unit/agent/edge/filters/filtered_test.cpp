@@ -300,6 +300,18 @@ TEST(Filtered, NothingIsAskedForThatNobodyNeeds) {
   }
 }
 
+TEST(Filtered, WithoutAnAddressThatPodsReachTheyKeepTheApiServersAddress) {
+  FilterFixture fixture;
+  const json::object made = fixture.on_server("POST", "/api/v1/namespaces/default/services",
+                                              service("kubernetes", "", "ClusterIP"));
+  const std::string_view address = sync::wire::dig_text(made, {"spec", "clusterIP"});
+  EXPECT_NE(address, "");
+  for (const std::string& target : {services, services + cached}) {
+    const json::value master = fixture.get(kubelet, target).as_array().at(0);
+    EXPECT_EQ(sync::wire::dig_text(master.as_object(), {"spec", "clusterIP"}), address) << target;
+  }
+}
+
 TEST(Filtered, APatchedPodLooksAsItDoesInLists) {
   FilterFixture fixture(with_door());
   fixture.on_server(
@@ -361,6 +373,21 @@ TEST(Filtered, TheConfigMapAddsComponentsAndGoesAgain) {
   EXPECT_EQ(fixture.news(other), "ERROR") << "the client must list again";
   EXPECT_NE(other->objects.back().find("\"code\":410"), std::string::npos);
   EXPECT_EQ(fixture.names(mine, services), "cloud web");
+}
+
+TEST(Filtered, WithoutTheRightToReadTheConfigMapTheDefaultsApply) {
+  FilterFixture fixture;
+  fixture.forbidden = {configmaps, configmaps + "/yurt-hub-cfg"};
+  fixture.restart_agent();
+  fixture.on_server("POST", ns + "/services",
+                    service("cloud", R"("svc.openyurt.io/discard":"true")", "LoadBalancer"));
+  fixture.on_server("POST", ns + "/services", service("web", ""));
+  fixture.on_server("POST", configmaps,
+                    R"({"metadata":{"name":"yurt-hub-cfg"},"data":{)"
+                    R"("discardcloudservice":"my-proxy"}})");
+  fixture.time.run(1min);
+  EXPECT_EQ(fixture.names(proxy, services), "web");
+  EXPECT_EQ(fixture.names({"my-proxy"}, services), "cloud web");
 }
 
 TEST(Filtered, SwitchedOffNobodyIsFilteredAndNothingIsAskedFor) {

@@ -183,6 +183,27 @@ TEST_F(NodeBehindEdge, AfterARebootOfflineThePodsAreBackAtOnce) {
   EXPECT_EQ(containers.log, Lines{"start p/main"});
 }
 
+// But for those that need what the edge agent knows.
+TEST_F(NodeBehindEdge, AfterARebootWithoutTheEdgeAgentThePodsAreBack) {
+  start_node();
+  fixture.cloud.put(pods, "p", pod_body());
+  fixture.cloud.put(pods, "q", pod_body(from_config_map));
+  for (const char* name : {"p", "q"}) {
+    ASSERT_TRUE(until([this, name] { return cloud_shows(pods, name, R"("phase":"Running")"); }));
+  }
+  stop_node();
+  containers = {};
+  fixture.stop();
+  start_node();
+  EXPECT_TRUE(until([this] { return is_running("p"); }));
+  EXPECT_FALSE(until([this] { return is_running("q"); }));
+  fixture.start();
+  stop_node();  // the edge agent has another port now
+  start_node();
+  EXPECT_TRUE(until([this] { return is_running("q"); }));
+  EXPECT_EQ(containers.log, (Lines{"start p/main", "start q/main"}));
+}
+
 TEST_F(NodeBehindEdge, WithoutTheEdgeAgentPodsRunOnAndAreAdopted) {
   start_node();
   fixture.cloud.put(pods, "p", pod_body());
