@@ -2,10 +2,13 @@
 
 #include "agent/node/kubelet/kubelet_api.h"
 
+#include <algorithm>
 #include <deque>
 
 #include "platform/http/client.h"
 #include "platform/loop/clock.h"
+#include "platform/loop/timer.h"
+#include "platform/net/transport.h"
 #include "test/support/certificates.h"
 #include "test/support/run.h"
 #include "test/unit/agent/node/behind_edge/fake_runtime.h"
@@ -99,15 +102,31 @@ asio::awaitable<int> answered_at_once(std::uint16_t port, tls::Identity identity
   co_return answered;
 }
 
-// Each `kubectl logs` and `exec` is one connection of the API server.
-TEST(KubeletApi, TheApiServerMayHaveManyConnections) {
+// How many of `count` connections of a caller who says nothing stay open.
+asio::awaitable<std::ptrdiff_t> kept_open(std::uint16_t port, int count) {
+  const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
+  std::vector<std::unique_ptr<net::Connection>> connections;
+  for (int i = 0; i < count; ++i) {
+    const net::HostPort at{"127.0.0.1", port};
+    auto made = co_await net::connect(at, nullptr, clock.mono() + 1s);
+    if (made) connections.push_back(*std::move(made));
+  }
+  co_await loop::sleep_until(clock.mono() + 1s);
+  co_return std::count_if(connections.begin(), connections.end(),
+                          [](const auto& connection) { return connection->seems_open(); });
+}
+
+// Each `kubectl logs` and `exec` is one connection of the API server. Callers who are refused, too,
+// must not take its place.
+TEST(KubeletApi, TheApiServerMayHaveManyConnectionsAndOtherCallersFew) {
   holdfast::test::VirtualTime time;
   time.network().set_caller({.uid = 4711});
   holdfast::test::run(time, [](boost::asio::io_context& context) -> asio::awaitable<void> {
     const holdfast::test::Authority authority("kubelet clients");
     NodeWithoutPods node(context, authority);
     const tls::Identity server = authority.sign({.common_name = std::string(api_server_name)});
-    EXPECT_EQ(co_await answered_at_once(node.api->port(), server, 30), 30);
+    EXPECT_EQ(co_await answered_at_once(node.api->port(), server, 64), 64);
+    EXPECT_EQ(co_await kept_open(node.api->port(), 30), 8);
     co_await node.api->stop(loop::clock_of(context.get_executor()).mono() + 1s);
   });
 }
