@@ -149,19 +149,30 @@ asio::awaitable<http::Response> FilterFixture::answer(const http::Request& reque
   co_return co_await lab_->handler()(request);
 }
 
-// Answers for NodePools, which the lab does not have.
+// Answers for NodePools and NodeBuckets, which the lab does not have. Each bucket holds one node.
 http::Response FilterFixture::pools(const http::Request& request) {
   http::Response response{.status = 200, .headers = {{"Content-Type", "application/json"}}};
   if (request.query().find("watch=") != std::string_view::npos) return {.status = 500};
-  json::array names(pool_nodes.begin(), pool_nodes.end());
-  const json::object pool{
-      {"metadata", json::object{{"name", "hangzhou"}, {"uid", "p"}, {"resourceVersion", "5"}}},
-      {"status", json::object{{"nodes", std::move(names)}}}};
+  const bool buckets = request.path().ends_with("/nodebuckets");
   json::array items;
-  if (has_pool) items.push_back(pool);
+  if (buckets) {
+    for (const std::string& node : pool_nodes) {
+      items.push_back(json::object{
+          {"metadata",
+           json::object{{"name", "hangzhou-" + node},
+                        {"uid", "b-" + node},
+                        {"resourceVersion", "5"},
+                        {"labels", json::object{{"openyurt.io/pool-name", "hangzhou"}}}}},
+          {"nodes", json::array{json::object{{"name", node}}}}});
+    }
+  } else if (has_pool) {
+    items.push_back(json::object{
+        {"metadata", json::object{{"name", "hangzhou"}, {"uid", "p"}, {"resourceVersion", "5"}}},
+        {"status", json::object{{"nodes", json::array(pool_nodes.begin(), pool_nodes.end())}}}});
+  }
   response.body = sync::wire::serialize(json::object{
-      {"kind", "NodePoolList"},
-      {"apiVersion", "apps.openyurt.io/v1beta2"},
+      {"kind", buckets ? "NodeBucketList" : "NodePoolList"},
+      {"apiVersion", buckets ? "apps.openyurt.io/v1alpha1" : "apps.openyurt.io/v1beta2"},
       {"metadata", json::object{{"resourceVersion", std::to_string(5 + asked.size())}}},
       {"items", std::move(items)}});
   return response;

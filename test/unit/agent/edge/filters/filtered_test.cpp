@@ -5,35 +5,11 @@
 
 #include "sync/filters/answers.h"
 #include "sync/wire/read.h"
-#include "test/unit/agent/edge/filters/filter_fixture.h"
+#include "test/unit/agent/edge/filters/filtered_objects.h"
 
 namespace holdfast::agent::filtered {
 namespace {
 
-const Client kubelet{"kubelet"};
-const Client kubelet_protobuf{"kubelet", true};
-const Client proxy{"kube-proxy"};
-const Client proxy_protobuf{"Kube-Proxy", true};
-const Client kubectl{"kubectl"};
-
-const std::string services = "/api/v1/services";
-const std::string slices = "/apis/discovery.k8s.io/v1/endpointslices";
-const std::string cached = "?resourceVersion=0";
-
-EdgeOptions with_door() {
-  EdgeOptions options;
-  options.identity.secure_listen = "169.254.2.1:10268";
-  return options;
-}
-
-std::string service(const std::string& name, const std::string& annotations,
-                    const std::string& type = "NodePort") {
-  return R"({"metadata":{"name":")" + name + R"(","annotations":{)" + annotations +
-         R"(}},"spec":{"type":")" + type + R"(","ports":[{"name":"https","port":80}]}})";
-}
-std::string listens(const std::string& pools) {
-  return R"("nodeport.openyurt.io/listen":")" + pools + R"(")";
-}
 std::string topology(const std::string& keys) {
   return R"("openyurt.io/topologyKeys":")" + keys + R"(")";
 }
@@ -50,7 +26,6 @@ std::string slice(const std::string& name, const std::string& of) {
          R"(],"ports":[{"name":"","port":80}]})";
 }
 
-const std::string ns = "/api/v1/namespaces/ns";
 const std::string ns_slices = "/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices";
 
 std::string nodes_in(const json::value& slice_json) {
@@ -224,6 +199,17 @@ TEST(Filtered, AClusterWithoutNodePoolsHasThisNodeAlone) {
   }
 }
 
+TEST(Filtered, TheNodesOfThePoolAreReadFromNodeBucketsIfAskedFor) {
+  EdgeOptions options;
+  options.filters.pool_service_topology = true;
+  options.filters.nodepool_name = "hangzhou";
+  FilterFixture fixture(options);
+  fixture.has_pool = false;
+  fixture.on_server("POST", ns + "/services", service("web", topology("openyurt.io/nodepool")));
+  fixture.on_server("POST", ns_slices, slice("s", "web"));
+  EXPECT_EQ(nodes_of(fixture, proxy, slices), "edge-a edge-b");
+}
+
 TEST(Filtered, AWatchHoldsBackWhatCannotBeFilteredAndItsBookmarks) {
   FilterFixture fixture;
   fixture.refused = {"/apis/apps.openyurt.io/v1beta2/nodepools"};
@@ -341,79 +327,6 @@ TEST(Filtered, APatchedPodLooksAsItDoesInLists) {
   fixture.cut();
   check();
   EXPECT_EQ(host(json::value(fixture.on_server("GET", ns + "/pods/p"))), "10.96.0.1");
-}
-
-const std::string configmaps = "/api/v1/namespaces/kube-system/configmaps";
-
-TEST(Filtered, TheConfigMapAddsComponentsAndGoesAgain) {
-  FilterFixture fixture;
-  const Client mine{"my-proxy"};
-  fixture.on_server("POST", ns + "/services",
-                    service("cloud", R"("svc.openyurt.io/discard":"true")", "LoadBalancer"));
-  fixture.on_server("POST", ns + "/services", service("web", ""));
-  EXPECT_EQ(fixture.names(mine, services), "cloud web");
-  fixture.on_server("POST", configmaps,
-                    R"({"metadata":{"name":"yurt-hub-cfg"},"data":{"cache_agents":"my-proxy",)"
-                    R"("discardcloudservice":"my-proxy,bad/name","nonsense":"x"}})");
-  fixture.time.run(1s);
-  EXPECT_EQ(fixture.names(mine, services), "web");
-  EXPECT_EQ(fixture.names(mine, services + cached), "web");
-  EXPECT_EQ(fixture.names(kubectl, services), "cloud web");
-  const auto watch = fixture.watch(mine, services + "?watch=true&resourceVersion=0");
-  EXPECT_EQ(fixture.news(watch), "ADDED web");
-  fixture.time.run(5s);
-  fixture.cut();
-  fixture.restart_agent();
-  EXPECT_EQ(fixture.names(mine, services + cached), "web") << "the settings are cached, too";
-  fixture.restore();
-
-  const auto other = fixture.watch(mine, services + "?watch=true&resourceVersion=0");
-  EXPECT_EQ(fixture.news(other), "ADDED web");
-  fixture.on_server("DELETE", configmaps + "/yurt-hub-cfg");
-  EXPECT_EQ(fixture.news(other), "ERROR") << "the client must list again";
-  EXPECT_NE(other->objects.back().find("\"code\":410"), std::string::npos);
-  EXPECT_EQ(fixture.names(mine, services), "cloud web");
-}
-
-TEST(Filtered, WithoutTheRightToReadTheConfigMapTheDefaultsApply) {
-  FilterFixture fixture;
-  fixture.forbidden = {configmaps, configmaps + "/yurt-hub-cfg"};
-  fixture.restart_agent();
-  fixture.on_server("POST", ns + "/services",
-                    service("cloud", R"("svc.openyurt.io/discard":"true")", "LoadBalancer"));
-  fixture.on_server("POST", ns + "/services", service("web", ""));
-  fixture.on_server("POST", configmaps,
-                    R"({"metadata":{"name":"yurt-hub-cfg"},"data":{)"
-                    R"("discardcloudservice":"my-proxy"}})");
-  fixture.time.run(1min);
-  EXPECT_EQ(fixture.names(proxy, services), "web");
-  EXPECT_EQ(fixture.names({"my-proxy"}, services), "cloud web");
-}
-
-TEST(Filtered, SwitchedOffNobodyIsFilteredAndNothingIsAskedFor) {
-  EdgeOptions options;
-  options.filters.enabled = false;
-  options.filters.hub_config = "";
-  FilterFixture fixture(options);
-  fixture.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
-  EXPECT_EQ(fixture.names(proxy, services), "hidden");
-  for (const std::string& path : fixture.asked) EXPECT_NE(path, configmaps);
-}
-
-TEST(Filtered, OneFilterIsSwitchedOffAndTablesAreNotGiven) {
-  EdgeOptions options;
-  options.filters.disabled = {"nodeportisolation"};
-  options.filters.nodepool_name = "hangzhou";
-  FilterFixture fixture(options);
-  fixture.on_server("POST", ns + "/services", service("hidden", listens("beijing")));
-  EXPECT_EQ(fixture.names(proxy, services), "hidden");
-  const std::string table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-  EXPECT_EQ(fixture.ask({"kube-proxy", false, table}, services).status, 406);
-  const http::Response whole =
-      fixture.ask({"kube-proxy", false, table + ",application/json"}, services);
-  EXPECT_NE(whole.body.find("\"kind\":\"ServiceList\""), std::string::npos) << whole.body;
-  const http::Response as_is = fixture.ask({"kubectl", false, table}, services);
-  EXPECT_NE(as_is.body.find("\"kind\":\"Table\""), std::string::npos) << as_is.body;
 }
 
 }  // namespace
