@@ -69,8 +69,12 @@ class TooLarge : public ::testing::Test {
   }
 
   Collection collection_{100};
-  UplinkFixture fixture_{
-      {.set = [](EdgeOptions& options) { options.list_bytes_max = list_bytes_max; }}};
+  UplinkFixture fixture_{{.set = [](EdgeOptions& options) {
+    options.list_bytes_max = list_bytes_max;
+    // Thousands of heartbeats would cost most of the time of these tests.
+    options.lease_renew_interval = 5min;
+    options.lease_duration = 20min;
+  }}};
 };
 
 TEST_F(TooLarge, IsReadLessAndLess) {
