@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "store/copy.h"
+
 namespace holdfast::store {
 namespace {
 
@@ -58,17 +60,22 @@ Status SelfRepairingDatabase::repair(const Error& why) {
 
 Status SelfRepairingDatabase::replace(const Error& why) {
   if (!file_) return fail(why);
+  const bool is_gone = is_file_gone(why);
+  if (is_gone) {
+    const Status copied = copy_database(database_, file_->path);
+    if (!copied && copied.error().code != Errc::conflict) return copied;
+  }
   is_used_ = false;
   user_.end();
   database_ = Database::in_memory();  // closes the file
   // If the last attempt came no further, the damaged file is aside already.
-  if (!damage_) {
+  if (!is_gone && !damage_) {
     TRY(std::filesystem::path kept, set_aside(file_->path, clock_.wall()));
     damage_ = Damage{std::move(kept), why.what};
   }
   if (auto opened = open_file(); !opened) return opened;
   ++replacements_;
-  if (user_.replaced) user_.replaced();
+  if (user_.replaced) user_.replaced(why);
   return {};
 }
 

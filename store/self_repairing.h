@@ -1,9 +1,12 @@
 // A database whose file is replaced if it turns out to be damaged, when it is opened or at any
-// later moment.
+// later moment, or if it was moved or removed.
 //
 // Flash wears out, and a damaged page is noticed only when it is read. Without a new file, every
 // operation that meets the page would fail until somebody deletes the file. The damaged file is set
-// aside (recover.h). What of its content goes into the new one is its owner's decision.
+// aside (recover.h). What of its content goes into the new one is its user's decision.
+//
+// A file that somebody has moved or removed can still be read as long as it is open. It is copied
+// to its place, unless there is another one by now, which is opened then.
 //
 // Threading: the Database's thread.
 
@@ -25,12 +28,13 @@ class SelfRepairingDatabase {
  public:
   // What uses the database, with its prepared statements.
   struct User {
-    // Begins to use it. With a damage, the database is new and empty. Errors: the disk's.
+    // Begins to use it. With a damage, the database is new and empty; without one, it is as before,
+    // or as it was found. Errors: the disk's.
     std::function<Status(Database&, const std::optional<Damage>&)> begin;
     // Destroys all statements, because the database is about to be closed.
     std::function<void()> end;
-    // Called after each replacement, when operations run again. May be null.
-    std::function<void()> replaced = nullptr;
+    // Called after each replacement with its reason, when operations run again. May be null.
+    std::function<void(const Error& why)> replaced = nullptr;
   };
   struct File {
     std::filesystem::path path;
@@ -47,16 +51,17 @@ class SelfRepairingDatabase {
   // open_or_rebuild() but corrupt; those of User::begin.
   [[nodiscard]] Status open();
 
-  // Runs an operation, and once more if it finds the file damaged (is_file_damage()) and that was
-  // replaced. Three replacements may follow each other, and one more each minute: a disk that
-  // damages everything must not cost a new file for each operation. Until the file may be replaced,
-  // operations fail with the damage.
+  // Runs an operation, and once more if it finds the file damaged or gone (is_file_damage(),
+  // is_file_gone()) and that was replaced. Three replacements may follow each other, and one more
+  // each minute: a disk that damages everything must not cost a new file for each operation. Until
+  // the file may be replaced, operations fail with the damage.
   template <class Operation>
   [[nodiscard]] std::invoke_result_t<Operation> run(const Operation& operation) {
     std::optional<Error> damage;
     if (is_used_) {
       auto result = operation();
-      if (result || !is_file_damage(result.error())) return result;
+      if (result) return result;
+      if (!is_file_damage(result.error()) && !is_file_gone(result.error())) return result;
       damage = result.error();
     } else {
       damage = Error{Errc::corrupt, "the damaged file could not be replaced"};

@@ -31,13 +31,12 @@ class SqliteCategory final : public std::error_category {
 };
 
 const SqliteCategory sqlite_category;
+const std::error_code file_gone(SQLITE_READONLY_DBMOVED, sqlite_category);
 
 Errc errc_of(int code) {
-  // An unreadable sector stays unreadable, and what a truncated file lacks does not come back: the
-  // page is lost, as in a damaged file.
-  const bool is_lost = code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ ||
-                       code == SQLITE_IOERR_CORRUPTFS;
-  if (is_lost) return Errc::corrupt;
+  // What an unreadable sector held, or a truncated file lacks, does not come back.
+  if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) return Errc::corrupt;
+  if (code == SQLITE_IOERR_CORRUPTFS) return Errc::corrupt;
   switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -138,6 +137,8 @@ const char* not_null(std::string_view text) { return text.data() == nullptr ? ""
 bool is_file_damage(const Error& error) {
   return error.code == Errc::corrupt && error.cause.category() == sqlite_category;
 }
+
+bool is_file_gone(const Error& error) { return error.cause == file_gone; }
 
 // ---------------------------------------------------------------------------------------- Cursor
 
@@ -341,7 +342,7 @@ Result<Transaction> Database::begin(Durability durability) {
     connection_->current = durability;
   }
   if (has_moved(*connection_)) {
-    return fail(Errc::unavailable, name() + ": the file was moved or removed");
+    return fail(Errc::unavailable, name() + ": the file was moved or removed", file_gone);
   }
   if (auto done = execute_on(*connection_, "BEGIN IMMEDIATE"); !done) return fail(done.error());
   connection_->in_transaction = true;

@@ -33,6 +33,9 @@ struct Connection;
 // sound file fail a checksum of ours.
 [[nodiscard]] bool is_file_damage(const Error& error);
 
+// Whether a transaction failed because the file was moved or removed while it was open.
+[[nodiscard]] bool is_file_gone(const Error& error);
+
 enum class Durability : std::uint8_t { relaxed, full };
 
 // Who else may have the file open. `alone` holds an exclusive lock from open to close.

@@ -126,6 +126,13 @@ Status atomic_write(const Path& file, std::string_view bytes, mode_t mode) {
   return sync_dir(parent_of(file));
 }
 
+Status move_synced(const Path& from, const Path& to) {
+  TRY(const Descriptor opened, open_file(from, O_RDONLY | O_NOFOLLOW));
+  if (::fsync(opened.get()) != 0) return fail_errno("sync " + from.string());
+  if (::rename(from.c_str(), to.c_str()) != 0) return fail_errno("rename to " + to.string());
+  return sync_dir(parent_of(to));
+}
+
 Status append(const Path& file, std::string_view bytes, mode_t mode) {
   TRY(const Descriptor to, open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode));
   return write_whole(to, bytes, file);

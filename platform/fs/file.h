@@ -44,6 +44,10 @@ constexpr mode_t private_dir = 0700;
 [[nodiscard]] Status atomic_write(const Path& file, std::string_view bytes,
                                   mode_t mode = private_file);
 
+// Moves a file that somebody else has written within its directory, and makes its content and its
+// new name durable: after a power cut it is whole or not there. `from` stays on an error.
+[[nodiscard]] Status move_synced(const Path& from, const Path& to);
+
 // Appends to the file, which is created with `mode` if it does not exist. Not synced. Errors: also
 // invalid if the name is a symbolic link.
 [[nodiscard]] Status append(const Path& file, std::string_view bytes, mode_t mode = private_file);

@@ -26,7 +26,8 @@ CacheFile::CacheFile(File file, const Clock& clock, const store::Sealing& sealin
                  },
              .end = [this] { release(); },
              .replaced =
-                 [this] {
+                 [this](const Error& why) {
+                   log_warn("file of the cache replaced", {{"why", why}});
                    if (on_replaced_) on_replaced_();
                  }}) {}
 

@@ -58,7 +58,7 @@ class CacheFile {
   [[nodiscard]] std::uint64_t replacements() const { return file_.replacements(); }
   [[nodiscard]] store::Database& database() { return file_.database(); }
 
-  // Called after each replacement, with a new file that has no scopes. Null: nobody is called.
+  // Called after each replacement. The new file may lack any scope. Null: nobody is called.
   void on_replaced(std::function<void()> callback) { on_replaced_ = std::move(callback); }
 
  private:

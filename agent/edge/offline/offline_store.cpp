@@ -39,7 +39,11 @@ OfflineStore::OfflineStore(File file, const Clock& clock)
                  [this](store::Database& database, const std::optional<store::Damage>& damage) {
                    return use(database, damage);
                  },
-             .end = [this] { release(); }}) {}
+             .end = [this] { release(); },
+             .replaced =
+                 [](const Error& why) {
+                   log_warn("file of the outbox replaced", {{"why", why}});
+                 }}) {}
 
 Result<std::unique_ptr<OfflineStore>> OfflineStore::open(const std::filesystem::path& file,
                                                          const Clock& clock) {

@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "store/cache.h"
+#include "store/copy.h"
+#include "test/support/fault_vfs.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
 #include "test/unit/store/outcome.h"
@@ -31,7 +33,7 @@ class SelfRepairing : public testing::Test {
                   told_ += "end ";
                   insert_.reset();
                 },
-            .replaced = [this] { told_ += "replaced "; }};
+            .replaced = [this](const Error&) { told_ += "replaced "; }};
   }
   Status add(SelfRepairingDatabase& file) {
     return file.run([this, &file]() -> Status {
@@ -39,6 +41,12 @@ class SelfRepairing : public testing::Test {
       if (auto done = insert_->use("n" + std::to_string(++added_)).run(); !done) return done;
       return transaction.commit();
     });
+  }
+  static std::int64_t counters(Database& database) {
+    Statement count = database.prepare("SELECT count(*) FROM counter");
+    Cursor row = count.use();
+    EXPECT_TRUE(value(row.next()));
+    return row.integer(0);
   }
   enum class Harm { scribbled, truncated };
   void harm(SelfRepairingDatabase& database, Harm harm = Harm::scribbled) {
@@ -102,6 +110,51 @@ TEST_F(SelfRepairing, AFileThatWasTruncatedIsReplaced) {
   harm(file, Harm::truncated);
   EXPECT_EQ(said(add(file)), "ok");
   EXPECT_EQ(told(), "begin end begin-anew replaced ");
+}
+
+TEST_F(SelfRepairing, AFileThatWasMovedOrRemovedIsCopiedToItsPlace) {
+  SelfRepairingDatabase file(file_, clock_, user());
+  ASSERT_EQ(said(file.open()), "ok");
+  EXPECT_EQ(said(add(file)), "ok");
+  fs::remove(path_);
+  EXPECT_EQ(said(add(file)), "ok");
+  EXPECT_EQ(told(), "begin end begin replaced ");
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms(0600));
+  for (const char* suffix : {"", "-wal"}) {
+    fs::rename(path_.string() + suffix, path_.string() + ".moved" + suffix);
+  }
+  EXPECT_EQ(said(add(file)), "ok");
+  EXPECT_EQ(counters(file.database()), 3);
+}
+
+TEST_F(SelfRepairing, ACopyThatFailsLeavesNothingAndIsTriedAgain) {
+  test::follow({.fail_from = 1, .fault = test::DiskFault::full, .within = ".copy"});
+  SelfRepairingDatabase file({path_, {.vfs = "fault"}, cache_schema()}, clock_, user());
+  ASSERT_EQ(said(file.open()), "ok");
+  EXPECT_EQ(said(add(file)), "ok");
+  fs::remove(path_);
+  EXPECT_TRUE(said(add(file)).starts_with("exhausted")) << said(add(file));
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_FALSE(fs::exists(path_.string() + ".copy"));
+  EXPECT_EQ(counters(file.database()), 1) << "it can still be read";
+  test::follow({});
+  EXPECT_EQ(said(add(file)), "ok");
+  EXPECT_EQ(counters(file.database()), 2);
+}
+
+// As an operator who restores a backup does.
+TEST_F(SelfRepairing, AFileThatTookThePlaceOfAnotherIsOpened) {
+  SelfRepairingDatabase file(file_, clock_, user());
+  ASSERT_EQ(said(file.open()), "ok");
+  EXPECT_EQ(said(add(file)), "ok");
+  ASSERT_EQ(said(copy_database(file.database(), path_.string() + ".backup")), "ok");
+  EXPECT_EQ(said(add(file)), "ok");
+  EXPECT_EQ(counters(file.database()), 2);
+  fs::remove(path_.string() + "-wal");
+  fs::rename(path_.string() + ".backup", path_);
+  EXPECT_EQ(said(add(file)), "ok");
+  EXPECT_EQ(counters(file.database()), 2);
+  EXPECT_EQ(said(copy_database(file.database(), path_)), "conflict: " + path_.string() + " exists");
 }
 
 TEST_F(SelfRepairing, OtherErrorsReplaceNothing) {

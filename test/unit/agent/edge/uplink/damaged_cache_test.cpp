@@ -124,6 +124,31 @@ TEST_F(DamagedCache, IsWrittenAnewFromMemoryWhileTheAgentRuns) {
   }
 }
 
+TEST_F(DamagedCache, AFileThatIsRemovedCostsNothing) {
+  fixture.cut_link();
+  const std::filesystem::path dir = fixture.options.data_dir;
+  const auto write = [this](const std::string& word) {
+    for (int number = 0; number < number_of_pods; ++number) {
+      EXPECT_EQ(fixture.ask(status_of(number, word)).status, 200);
+    }
+  };
+  write("before");
+  for (const char* name : {"cache.db", "cache.db-wal", "outbox.db", "outbox.db-wal"}) {
+    EXPECT_TRUE(std::filesystem::remove(dir / name)) << name;
+  }
+  EXPECT_EQ(fixture.ask(status_of(0, "after")).status, 200);
+  fixture.time.run(1min);
+  fixture.stop();
+  fixture.start();
+  fixture.time.run(1s);
+  EXPECT_EQ(listed(), number_of_pods);
+  EXPECT_EQ(tokens(), number_of_pods);
+  fixture.restore_link();
+  fixture.time.run(1min);
+  EXPECT_EQ(arrived("before"), number_of_pods - 1);
+  EXPECT_EQ(arrived("after"), 1);
+}
+
 // Otherwise a restart would be the first to read the damaged place.
 TEST_F(DamagedCache, IsNoticedByHousekeeping) {
   fixture.cut_link();
