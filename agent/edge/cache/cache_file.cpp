@@ -17,8 +17,9 @@ CacheFile::Tables::Tables(store::Database& from, const store::Sealing& sealing)
       versions(from, "local version") {}
 
 template <class File>
-CacheFile::CacheFile(File file, const Clock& clock, const store::Sealing& sealing)
+CacheFile::CacheFile(File file, const Clock& clock, const store::Sealing& sealing, bool seals_once)
     : sealing_(sealing),
+      seals_once_(seals_once && sealing.seal != nullptr),
       file_(std::move(file), clock,
             {.begin =
                  [this](store::Database& database, const std::optional<store::Damage>& damage) {
@@ -27,7 +28,8 @@ CacheFile::CacheFile(File file, const Clock& clock, const store::Sealing& sealin
              .end = [this] { release(); },
              .replaced =
                  [this](const Error& why) {
-                   log_warn("file of the cache replaced", {{"why", why}});
+                   // A damage was reported with the file that was kept.
+                   if (store::is_file_gone(why)) log_warn("cache written anew", {{"why", why}});
                    if (on_replaced_) on_replaced_();
                  }}) {}
 
@@ -35,15 +37,16 @@ Result<std::unique_ptr<CacheFile>> CacheFile::open(const std::filesystem::path& 
                                                    const Clock& clock,
                                                    const store::Sealing& sealing,
                                                    const store::DatabaseOptions& options) {
-  std::unique_ptr<CacheFile> opened(new CacheFile(
-      store::SelfRepairingDatabase::File{file, options, store::cache_schema()}, clock, sealing));
+  std::unique_ptr<CacheFile> opened(
+      new CacheFile(store::SelfRepairingDatabase::File{file, options, store::cache_schema()}, clock,
+                    sealing, true));
   if (auto done = opened->file_.open(); !done) return fail(done.error());
   return opened;
 }
 
 Result<std::unique_ptr<CacheFile>> CacheFile::open(store::Database database, const Clock& clock,
                                                    const store::Sealing& sealing) {
-  std::unique_ptr<CacheFile> opened(new CacheFile(std::move(database), clock, sealing));
+  std::unique_ptr<CacheFile> opened(new CacheFile(std::move(database), clock, sealing, false));
   if (auto done = opened->file_.open(); !done) return fail(done.error());
   return opened;
 }
@@ -56,7 +59,7 @@ Result<CacheFile::Tables*> CacheFile::tables() {
 Status CacheFile::use(store::Database& database, const std::optional<store::Damage>& damage) {
   // A new file is sealed before anything is copied into it: plain rows from a damaged file are
   // accepted no more than those of a sound one.
-  if (sealing_.seal != nullptr) {
+  if (seals_once_) {
     TRY(const store::Resealed sealed, store::seal_once(database, sealing_));
     if (sealed != store::Resealed{}) log_info("cache encrypted", {{"objects", sealed.objects}});
   }

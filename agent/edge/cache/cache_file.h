@@ -38,7 +38,8 @@ class CacheFile {
   [[nodiscard]] static Result<std::unique_ptr<CacheFile>> open(
       const std::filesystem::path& file, const Clock& clock, const store::Sealing& sealing = {},
       const store::DatabaseOptions& options = store::cache_options());
-  // For a database that was migrated to store::cache_schema(). If it is damaged, it stays as it is.
+  // For a database that was migrated to store::cache_schema(). It stays as it is, damaged or not
+  // sealed: whoever only looks may have another key than the agent.
   [[nodiscard]] static Result<std::unique_ptr<CacheFile>> open(store::Database database,
                                                                const Clock& clock,
                                                                const store::Sealing& sealing = {});
@@ -64,11 +65,12 @@ class CacheFile {
  private:
   // `file` is what SelfRepairingDatabase is made from.
   template <class File>
-  CacheFile(File file, const Clock& clock, const store::Sealing& sealing);
+  CacheFile(File file, const Clock& clock, const store::Sealing& sealing, bool seals_once);
   [[nodiscard]] Status use(store::Database& database, const std::optional<store::Damage>& damage);
   void release();
 
   const store::Sealing sealing_;
+  const bool seals_once_;
   store::SelfRepairingDatabase file_;
   std::optional<Tables> tables_;  // while the database is in use
   std::int64_t last_version_ = 0;

@@ -87,5 +87,24 @@ TEST(CtlSource, ARunningAndAStoppedAgentGiveTheSameDocuments) {
   fixture.start();
 }
 
+// Who only looks must not encrypt the cache, with a key that the agent may not have.
+TEST(CtlSource, AKeyChangesNothingInTheFilesOfAStoppedAgent) {
+  uplink::UplinkFixture fixture;
+  const std::string secrets = "/api/v1/namespaces/a/secrets?resourceVersion=0";
+  fixture.cloud.put("/api/v1/namespaces/a/secrets", "s", R"({"data":{"k":"dHJlYXN1cmU="}})");
+  ASSERT_TRUE(fixture.until(sync::autonomy::LinkState::connected));
+  ASSERT_EQ(fixture.ask(secrets).status, 200);
+  fixture.time.run(10s);
+  fixture.cut_link();
+  fixture.stop();
+  const test::ScratchDir dir;
+  const std::string key = (dir.path() / "key").string();
+  ASSERT_TRUE(fs::atomic_write(key, std::string(32, 'k')));
+  { const auto source = open_source(fixture.options.data_dir, key, fixture.time.clock()).value(); }
+  fixture.start();
+  fixture.time.run(1s);
+  EXPECT_EQ(fixture.ask(secrets).status, 200);
+}
+
 }  // namespace
 }  // namespace holdfast::agent
