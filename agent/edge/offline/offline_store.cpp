@@ -42,7 +42,8 @@ OfflineStore::OfflineStore(File file, const Clock& clock)
              .end = [this] { release(); },
              .replaced =
                  [](const Error& why) {
-                   log_warn("file of the outbox replaced", {{"why", why}});
+                   // A damage was reported with the file that was kept.
+                   if (store::is_file_gone(why)) log_warn("outbox written anew", {{"why", why}});
                  }}) {}
 
 Result<std::unique_ptr<OfflineStore>> OfflineStore::open(const std::filesystem::path& file,
