@@ -19,9 +19,21 @@ Status copy_database(Database& database, const std::filesystem::path& file) {
   if (written) {
     written = database.prepare("VACUUM INTO ?1").use(std::string_view(copy.native())).run();
   }
+  if (written) written = remove_log(file);
   if (written) written = fs::move_synced(copy, file);
   if (!written) std::filesystem::remove(copy, ec);
   return written;
+}
+
+Status remove_log(const std::filesystem::path& file) {
+  for (const char* suffix : {"-wal", "-shm"}) {
+    std::filesystem::path log = file;
+    log += suffix;
+    std::error_code ec;
+    std::filesystem::remove(log, ec);
+    if (ec) return fail(Errc::unavailable, "remove " + log.string() + ": " + ec.message());
+  }
+  return {};
 }
 
 }  // namespace holdfast::store

@@ -61,13 +61,19 @@ Status SelfRepairingDatabase::repair(const Error& why) {
 Status SelfRepairingDatabase::replace(const Error& why) {
   if (!file_) return fail(why);
   const bool is_gone = is_file_gone(why);
+  bool is_replaced = false;
   if (is_gone) {
     const Status copied = copy_database(database_, file_->path);
-    if (!copied && copied.error().code != Errc::conflict) return copied;
+    is_replaced = !copied && copied.error().code == Errc::conflict;
+    if (!copied && !is_replaced) return copied;
   }
   is_used_ = false;
   user_.end();
   database_ = Database::in_memory();  // closes the file
+  // Another file took the place of ours, whose log may still be there.
+  if (is_replaced) {
+    if (auto removed = remove_log(file_->path); !removed) return removed;
+  }
   // If the last attempt came no further, the damaged file is aside already.
   if (!is_gone && !damage_) {
     TRY(std::filesystem::path kept, set_aside(file_->path, clock_.wall()));

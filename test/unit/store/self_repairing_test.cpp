@@ -127,6 +127,39 @@ TEST_F(SelfRepairing, AFileThatWasMovedOrRemovedIsCopiedToItsPlace) {
   EXPECT_EQ(counters(file.database()), 3);
 }
 
+// SQLite would apply the log of the removed file to the copy.
+TEST_F(SelfRepairing, TheLogOfARemovedFileIsNotTakenForThatOfItsCopy) {
+  for (const bool is_replaced : {false, true}) {
+    SCOPED_TRACE(is_replaced);
+    SelfRepairingDatabase file(file_, clock_, user());
+    ASSERT_EQ(said(file.open()), "ok");
+    const auto put = [&file](int from, int to) {
+      return said(file.run([&]() -> Status {
+        TRY(Transaction in, file.database().begin());
+        const std::string rows =
+            "WITH RECURSIVE n(i) AS (SELECT " + std::to_string(from) +
+            " UNION ALL SELECT i + 1 FROM n WHERE i < " + std::to_string(to) +
+            ") INSERT INTO counter SELECT 'row' || i || hex(zeroblob(500)), i FROM n";
+        if (auto done = file.database().execute(rows); !done) return done;
+        return in.commit();
+      }));
+    };
+    ASSERT_EQ(put(0, 300), "ok");
+    ASSERT_TRUE(file.database().execute("DELETE FROM counter WHERE value % 3 = 0"));
+    const std::int64_t rows = counters(file.database());
+    const fs::path backup = path_.string() + ".backup";
+    ASSERT_EQ(said(copy_database(file.database(), backup)), "ok");
+    ASSERT_EQ(put(1000, 1300), "ok");
+    fs::remove(path_);
+    if (is_replaced) fs::rename(backup, path_);
+    ASSERT_EQ(put(2000, 2000), "ok");
+    EXPECT_EQ(said(file.database().quick_check()), "ok");
+    EXPECT_EQ(counters(file.database()), rows + 1 + (is_replaced ? 0 : 301));
+    fs::remove(backup);
+    fs::remove(path_);
+  }
+}
+
 TEST_F(SelfRepairing, ACopyThatFailsLeavesNothingAndIsTriedAgain) {
   test::follow({.fail_from = 1, .fault = test::DiskFault::full, .within = ".copy"});
   SelfRepairingDatabase file({path_, {.vfs = "fault"}, cache_schema()}, clock_, user());
