@@ -90,7 +90,7 @@ Cache::Cache(Database& database, Sealing sealing)
           "INSERT INTO scope (owner, api_group, api_version, resource, namespace, label_selector,"
           " field_selector, encoding, resource_version, complete, last_used_wall)"
           " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, '', 0, ?9)")),
-      all_scopes_(database.prepare(select_scope + " ORDER BY id")),
+      all_scopes_(database.prepare(select_scope + " WHERE owner <> ?1 ORDER BY id")),
       touch_scope_(
           database.prepare("UPDATE scope SET last_used_wall = ?2"
                            " WHERE id = ?1 AND abs(?2 - last_used_wall) >= 86400 * 1000000000")),
@@ -100,6 +100,14 @@ Cache::Cache(Database& database, Sealing sealing)
                                      " AND complete = 0")),
       drop_scope_(database.prepare("DELETE FROM scope WHERE id = ?1")),
       drop_objects_(database.prepare("DELETE FROM object WHERE scope = ?1")),
+      adopt_(database.prepare("UPDATE OR REPLACE object SET scope = ?1 WHERE scope = ?2")),
+      rename_(database.prepare(
+          "UPDATE scope SET owner = ?2, api_group = ?3, api_version = ?4, resource = ?5,"
+          " namespace = ?6, label_selector = ?7, field_selector = ?8, encoding = ?9,"
+          " resource_version = ?10, last_used_wall = ?11 WHERE id = ?1")),
+      drop_part_objects_(database.prepare(
+          "DELETE FROM object WHERE scope IN (SELECT id FROM scope WHERE owner = ?1)")),
+      drop_parts_(database.prepare("DELETE FROM scope WHERE owner = ?1")),
       put_object_(database.prepare(
           "INSERT INTO object (scope, namespace, name, uid, resource_version, local_version,"
           " checksum, bytes, sealed, packed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
@@ -115,6 +123,8 @@ Cache::Cache(Database& database, Sealing sealing)
                                                " ORDER BY namespace, name LIMIT ?4")),
       namespace_window_(database.prepare(select_object + " WHERE scope = ?1 AND namespace = ?2"
                                                          " AND name > ?3 ORDER BY name LIMIT ?4")),
+      find_object_(
+          database.prepare(select_object + " WHERE scope = ?1 AND namespace = ?2 AND name = ?3")),
       scope_size_(database.prepare(select_sizes + " WHERE scope = ?1")),
       whole_size_(database.prepare(select_sizes)) {}
 
@@ -152,7 +162,7 @@ Result<Scope> Cache::open_scope(const Transaction&, const ScopeKey& key, WallTim
 
 Result<std::vector<Scope>> Cache::scopes() {
   std::vector<Scope> found;
-  Cursor row = all_scopes_.use();
+  Cursor row = all_scopes_.use(part_owner);
   for (;;) {
     TRY(const bool more, row.next());
     if (!more) return found;
@@ -239,7 +249,11 @@ Result<Replaced> Cache::replace_all(const Transaction&, ScopeId scope,
     ++replaced.removed;
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
-    TRY(const bool written, put(scope, key, object_at(i)));
+    const std::optional<CachedObject> object = object_at(i);
+    bool written = false;
+    if (object) {
+      TRY(written, put(scope, key, *object));
+    }
     ++(written ? replaced.written : replaced.kept);
   }
   if (auto done = set_version_.use(number(scope), resource_version).run(); !done) {
@@ -312,6 +326,15 @@ Result<std::vector<CachedObject>> Cache::list(ScopeId scope, const Window& windo
   };
   if (auto done = visit(scope, window, keep); !done) return fail(done.error());
   return objects;
+}
+
+Result<std::optional<CachedObject>> Cache::find(const ScopeKey& key, ScopeId scope,
+                                                const ObjectName& name) {
+  Cursor row = find_object_.use(number(scope), name.namespace_name, name.name);
+  TRY(const bool found, row.next());
+  if (!found) return std::nullopt;
+  TRY(CachedObject object, read_object(key, row));
+  return object;
 }
 
 Result<CacheSize> Cache::size(ScopeId scope) {

@@ -135,8 +135,9 @@ class Cache {
                                              std::string_view resource_version,
                                              const std::vector<CachedObject>& objects);
   // The same for objects that are created one at a time, so that a large scope is not held in
-  // memory twice: `object_at(i)` is called once for each of `names`, in their order.
-  using ObjectAt = std::function<CachedObject(std::size_t index)>;
+  // memory twice: `object_at(i)` is called once for each of `names`, in their order. Nothing: the
+  // row of that name stays as it is.
+  using ObjectAt = std::function<std::optional<CachedObject>(std::size_t index)>;
   [[nodiscard]] Result<Replaced> replace_all(const Transaction& in, ScopeId scope,
                                              std::string_view resource_version,
                                              const std::vector<ObjectName>& names,
@@ -148,6 +149,20 @@ class Cache {
   // Deletes the scope and its objects.
   [[nodiscard]] Status drop_scope(const Transaction& in, ScopeId scope);
 
+  // A list that does not fit into memory is written while it arrives: into a part of its own, so
+  // that the scope stays as it was until the list is complete. scopes() does not show parts.
+  // begin_part() begins one for `scope`, and put_part() writes objects into it. adopt_part() makes
+  // them objects of the scope, in place of those of the same names. The scope is complete then, and
+  // has the id that is returned: the part becomes the scope if fewer rows are written again so.
+  // Errors of all: not_found (the scope or the part).
+  [[nodiscard]] Result<ScopeId> begin_part(const Transaction& in, ScopeId scope, WallTime now);
+  // `object_at` is called once for each index below `count`, in order.
+  [[nodiscard]] Status put_part(const Transaction& in, ScopeId scope, ScopeId part,
+                                std::size_t count, const ObjectAt& object_at);
+  [[nodiscard]] Result<ScopeId> adopt_part(const Transaction& in, ScopeId scope, ScopeId part);
+  // Deletes all parts: those that a crash has left.
+  [[nodiscard]] Status drop_parts(const Transaction& in);
+
   // The objects of a complete scope. Errors: unavailable if the scope does not exist or was never
   // complete, so that this is not mistaken for an empty list; corrupt (bytes fail their checksum);
   // denied.
@@ -158,10 +173,18 @@ class Cache {
   using Visitor = std::function<Status(CachedObject)>;
   [[nodiscard]] Status visit(ScopeId scope, const Window& window, const Visitor& visitor);
 
+  // One object of a scope or a part, which may be incomplete; nothing if there is none of that
+  // name. `key` is that of the scope. Errors: corrupt, denied.
+  [[nodiscard]] Result<std::optional<CachedObject>> find(const ScopeKey& key, ScopeId scope,
+                                                         const ObjectName& name);
+
   [[nodiscard]] Result<CacheSize> size(ScopeId scope);
   [[nodiscard]] Result<CacheSize> size();
 
  private:
+  // The owner of parts, which no identity has.
+  static constexpr std::string_view part_owner = "/part";
+
   [[nodiscard]] Result<std::optional<Scope>> find_scope(ScopeId scope);
   [[nodiscard]] bool seals(const ScopeKey& scope) const;
   // Errors: not_found.
@@ -174,9 +197,11 @@ class Cache {
 
   Database& database_;
   Sealing sealing_;
+  std::uint64_t parts_ = 0;  // begun since the file was opened, for their names
   Statement find_scope_, get_scope_, add_scope_, all_scopes_, touch_scope_, set_version_;
-  Statement set_complete_, drop_scope_, drop_objects_;
-  Statement put_object_, remove_object_, names_, window_, namespace_window_;
+  Statement set_complete_, drop_scope_, drop_objects_, adopt_, rename_;
+  Statement drop_part_objects_, drop_parts_;
+  Statement put_object_, remove_object_, names_, window_, namespace_window_, find_object_;
   Statement scope_size_, whole_size_;
 };
 

@@ -135,9 +135,10 @@ class Run {
   }
 
   void end_list(const std::string& version) {
-    sink_.end_list(version);
+    const Status taken = sink_.try_end_list(version);
     list_items_ = 0;
     if (std::exchange(list_bytes_, 0) >= large_list) release_free_memory();
+    if (!taken) give_up(taken.error());
   }
 
   // The sink has no room. The queued actions belong to the same list or watch, so they are dropped.

@@ -59,8 +59,9 @@ class ListWatchSink {
                                         const sync::wire::ScopeKind& /*kind*/) {
     return fail(Errc::exhausted, "lists are not taken in pages");
   }
-  // The list is complete: the pages since the last `first` hold all objects that exist.
-  virtual void end_list(const std::string& /*version*/) {}
+  // The list is complete: the pages since the last `first` hold all objects that exist. Errors: as
+  // try_replace().
+  [[nodiscard]] virtual Status try_end_list(const std::string& /*version*/) { return {}; }
   // The first page of a list is asked for.
   virtual void list_begins() {}
   // The list-watch holds `bytes` of an unfinished list or event. Each call replaces the previous

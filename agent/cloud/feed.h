@@ -72,7 +72,7 @@ class Feed final : public ListWatchSink {
 
   void replace(std::vector<std::string> items, const std::string& version,
                const sync::wire::ScopeKind& kind) override {
-    if (try_page(std::move(items), true, kind)) end_list(version);
+    if (try_page(std::move(items), true, kind)) (void)try_end_list(version);
   }
 
   Status try_page(std::vector<std::string> items, bool first,
@@ -92,7 +92,7 @@ class Feed final : public ListWatchSink {
     return {};
   }
 
-  void end_list(const std::string& version) override {
+  Status try_end_list(const std::string& version) override {
     if (std::exchange(list_version_, version) != version) note_progress();
     // Objects that this list does not have are gone.
     remove_if([this](const Seen& seen) { return seen.last != list_; });
@@ -101,6 +101,7 @@ class Feed final : public ListWatchSink {
     failure_.clear();
     complete_ = true;
     heard_();
+    return {};
   }
 
   void list_failed(const sync::watch::Failure& failure) override {

@@ -34,8 +34,8 @@ Pipeline::Pipeline(const Dependencies& dependencies)
               dependencies.versions, dependencies.uplink, dependencies.offline_store,
               dependencies.lease, forwarder_, answer_cache_, dependencies.registration,
               dependencies.clock, dependencies.random),
-      presentation_(dependencies.options.cache_agents, dependencies.uplink, answer_cache_,
-                    dependencies.clock) {}
+      presentation_(dependencies.options.cache_agents, dependencies.scopes.limits().scope_bytes,
+                    dependencies.uplink, answer_cache_, dependencies.clock) {}
 
 // All steps are in one coroutine, because each further one costs every request a frame.
 asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Result<Caller> caller,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "platform/log.h"
 #include "platform/text.h"
 
 namespace holdfast::http {
@@ -56,11 +57,28 @@ void Headers::remove(std::string_view name) {
                 [name](const Header& header) { return equals_ignoring_case(header.name, name); });
 }
 
-void Response::join_pieces() {
-  if (!pieces) return;
+std::optional<std::string> next_piece(BodyPieces& pieces) {
+  auto piece = pieces.next();
+  if (piece) return *std::move(piece);
+  log_error("an answer broke off", {{"error", piece.error()}});
+  return std::nullopt;
+}
+
+Status Response::join_pieces(std::size_t bytes_max) {
+  if (!pieces) return {};
+  if (pieces->size() > bytes_max) {
+    return fail(Errc::exhausted, "the answer has " + std::to_string(pieces->size()) +
+                                     " bytes, and " + std::to_string(bytes_max) +
+                                     " are the most that can be changed as a whole");
+  }
   body.reserve(pieces->size());
-  for (std::string piece = pieces->next(); !piece.empty(); piece = pieces->next()) body += piece;
+  for (;;) {
+    TRY(const std::string piece, pieces->next());
+    if (piece.empty()) break;
+    body += piece;
+  }
   pieces.reset();
+  return {};
 }
 
 std::string_view Request::path() const {

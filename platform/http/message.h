@@ -70,15 +70,23 @@ class BodyStream {
 };
 
 // A large body of known size that is produced piece by piece when it is sent, so that it is never
-// whole in memory.
+// whole in memory twice.
 class BodyPieces {
  public:
   virtual ~BodyPieces() = default;
   // The size in bytes of all pieces together, also of those that were returned.
   [[nodiscard]] virtual std::size_t size() const = 0;
-  // The next piece; "" after the last one.
-  [[nodiscard]] virtual std::string next() = 0;
+  // How much of that is in memory until it is sent.
+  [[nodiscard]] virtual std::size_t memory_bytes() const { return size(); }
+  // Whether it holds so little that its client may take its time, as for a stream.
+  [[nodiscard]] bool is_light() const { return memory_bytes() < size() / 2; }
+  // The next piece; "" after the last one. Errors: those of where the pieces come from; the body
+  // ends there, incomplete.
+  [[nodiscard]] virtual Result<std::string> next() = 0;
 };
+
+// pieces.next(); nothing, after a line in the log, if it fails.
+[[nodiscard]] std::optional<std::string> next_piece(BodyPieces& pieces);
 
 struct Request {
   Method method = Method::get;
@@ -117,8 +125,13 @@ struct Response {
 
   // The size in bytes of `body` or `pieces`.
   [[nodiscard]] std::size_t body_size() const { return pieces ? pieces->size() : body.size(); }
-  // Turns `pieces`, if set, into `body`.
-  void join_pieces();
+  // The part of it that is in memory, or will be.
+  [[nodiscard]] std::size_t body_memory() const {
+    return pieces ? pieces->memory_bytes() : body.size();
+  }
+  // Turns `pieces`, if set, into `body`. Errors: those of BodyPieces::next(); exhausted if the body
+  // would have more than `bytes_max` bytes.
+  [[nodiscard]] Status join_pieces(std::size_t bytes_max);
 };
 
 // Handles one request. It never throws: an error is a Response, too. The request outlives the

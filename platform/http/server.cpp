@@ -285,7 +285,7 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
     co_return false;
   }
   if (response.stream) co_return co_await send_stream(session, std::move(response));
-  if (!session.share->take_answer(response.body_size(), session.share->bytes())) {
+  if (!session.share->take_answer(response.body_memory(), session.share->bytes())) {
     ++refusals.memory;
     response = service.problem(503, "too many bytes of answers are being sent already");
   }
@@ -305,10 +305,10 @@ asio::awaitable<bool> Server::Shared::answer(Session& session, Request request, 
 asio::awaitable<bool> Server::Shared::send_pieces(Session& session, BodyPieces& pieces) {
   session.connection->expires_at(clock.mono() + limits.send);
   for (;;) {
-    const std::string piece = pieces.next();
-    if (piece.empty()) co_return true;
-    const Status sent = co_await session.connection->write(piece);
-    if (!sent) co_return false;
+    const auto piece = next_piece(pieces);
+    if (!piece || piece->empty()) co_return piece.has_value();
+    if (!co_await session.connection->write(*piece)) co_return false;
+    if (pieces.is_light()) session.connection->expires_at(clock.mono() + limits.send);
   }
 }
 

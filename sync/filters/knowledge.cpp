@@ -39,9 +39,14 @@ std::optional<Topology> parse_topology(std::string_view value) {
 TopologyMap topologies_of(const watch::WatchCache& services, std::vector<std::string>& warnings) {
   TopologyMap found;
   for (const auto& [key, service] : services.objects()) {
+    const auto cached = service.bytes.load();
+    if (!cached) {
+      warnings.push_back("service " + name_of_key(key) + ": " + cached.error().what);
+      continue;
+    }
     // Most services have none. The annotation's key has the same bytes in JSON and protobuf.
-    if (service.bytes->find(topology_annotation) == std::string::npos) continue;
-    const auto opened = OpenedObject::open(*service.bytes);
+    if ((*cached)->find(topology_annotation) == std::string::npos) continue;
+    const auto opened = OpenedObject::open(**cached);
     if (!opened) {
       warnings.push_back("service " + name_of_key(key) + ": " + opened.error().what);
       continue;
@@ -62,7 +67,9 @@ TopologyMap topologies_of(const watch::WatchCache& services, std::vector<std::st
 std::string pool_of(const watch::WatchCache& nodes, const std::string& node_name) {
   const watch::CachedObject* node = nodes.find({"", node_name});
   if (node == nullptr) return {};
-  const auto header = wire::read_any_header(*node->bytes);
+  const auto cached = node->bytes.load();
+  if (!cached) return {};
+  const auto header = wire::read_any_header(**cached);
   return header ? std::string(header->labels.get(pool_label)) : std::string();
 }
 
@@ -70,7 +77,9 @@ std::set<std::string> nodes_of_pool(const watch::WatchCache& pools, const std::s
   std::set<std::string> nodes;
   const watch::CachedObject* found = pools.find({"", pool});
   if (found == nullptr) return nodes;
-  const auto opened = OpenedObject::open(*found->bytes);
+  const auto cached = found->bytes.load();
+  if (!cached) return nodes;
+  const auto opened = OpenedObject::open(**cached);
   if (!opened) return nodes;
   for (const json::value& node : wire::dig_list(opened->object, {"status", "nodes"})) {
     add_text(nodes, wire::as_text(node));
@@ -81,7 +90,9 @@ std::set<std::string> nodes_of_pool(const watch::WatchCache& pools, const std::s
 std::set<std::string> nodes_of_buckets(const watch::WatchCache& buckets, std::string_view pool) {
   std::set<std::string> nodes;
   for (const auto& [key, bucket] : buckets.objects()) {
-    const auto opened = OpenedObject::open(*bucket.bytes);
+    const auto cached = bucket.bytes.load();
+    if (!cached) continue;
+    const auto opened = OpenedObject::open(**cached);
     if (!opened) continue;
     if (wire::dig_text(opened->object, {"metadata", "labels", bucket_label}) != pool) continue;
     for (const json::value& node : wire::dig_list(opened->object, {"nodes"})) {

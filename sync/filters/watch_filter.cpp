@@ -22,7 +22,8 @@ Result<std::optional<Need>> WatchFilter::resume(const FilterView& view,
   for (const auto& [key, object] : objects) {
     // An object that changed later arrives as an event. Its state at `version` is no longer known.
     if (object.version > version) continue;
-    TRY(const FilteredObject shown, filter_object(view.chain, *view.knowledge, *object.bytes));
+    TRY(const watch::Bytes cached, object.bytes.load());
+    TRY(const FilteredObject shown, filter_object(view.chain, *view.knowledge, *cached));
     if (shown.effect == Effect::unknown) return shown.need;
     if (shown.effect == Effect::dropped) hidden.insert(key);
   }
@@ -32,7 +33,8 @@ Result<std::optional<Need>> WatchFilter::resume(const FilterView& view,
 
 Result<FilteredEvents> WatchFilter::filter_event(const FilterView& view,
                                                  const watch::CacheEvent& event) {
-  TRY(FilteredObject shown, filter_object(view.chain, *view.knowledge, *event.object.bytes));
+  TRY(const watch::Bytes cached, event.object.bytes.load());
+  TRY(FilteredObject shown, filter_object(view.chain, *view.knowledge, *cached));
   const bool hidden = hidden_.contains(event.key);
   FilteredEvents delivered;
   const bool deleted = event.type == watch::EventType::deleted;
@@ -63,8 +65,9 @@ Result<FilteredEvents> WatchFilter::reconsider(const FilterView& before, const F
   std::set<watch::ObjectKey> hidden = hidden_;
   for (const auto& [key, object] : objects) {
     if (object.version > delivered) continue;  // Its event follows.
-    TRY(FilteredObject old, filter_object(before.chain, *before.knowledge, *object.bytes));
-    TRY(FilteredObject shown, filter_object(now.chain, *now.knowledge, *object.bytes));
+    TRY(const watch::Bytes cached, object.bytes.load());
+    TRY(FilteredObject old, filter_object(before.chain, *before.knowledge, *cached));
+    TRY(FilteredObject shown, filter_object(now.chain, *now.knowledge, *cached));
     if (shown.effect == Effect::unknown) return FilteredEvents{.need = shown.need};
     const bool was_shown = !hidden.contains(key);
     const bool drops = shown.effect == Effect::dropped;

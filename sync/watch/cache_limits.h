@@ -32,6 +32,15 @@ struct CacheLimits {
   std::int64_t disk_bytes = 128LL << 20;
   std::size_t scope_bytes = 8UL << 20;  // of one scope in memory
   std::size_t scope_objects = 20'000;
+
+  // Whether the objects of a scope that does not fit into memory may be kept on disk only.
+  [[nodiscard]] static constexpr bool may_keep_on_disk(std::string_view owner) {
+    return owner == node_owner;
+  }
+  // Bytes of the objects of such a scope. They are compressed on disk.
+  [[nodiscard]] constexpr std::size_t list_bytes() const {
+    return std::max(scope_bytes, static_cast<std::size_t>(disk_bytes));
+  }
 };
 
 // What one foreign owner's scopes may hold, if one scope of the node's may hold `scope_bytes`.

@@ -152,4 +152,9 @@ Result<std::string> cached_json(const wire::ScopeKind& kind, std::string_view ca
   return wire::standalone(cached, kind.kind, kind.api_version);
 }
 
+Result<std::string> cached_json(const wire::ScopeKind& kind, const Body& cached) {
+  TRY(const Bytes bytes, cached.load());
+  return cached_json(kind, *bytes);
+}
+
 }  // namespace holdfast::sync::watch

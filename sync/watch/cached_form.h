@@ -13,6 +13,7 @@
 
 #include "platform/result.h"
 #include "sync/objects/version.h"
+#include "sync/watch/body.h"
 #include "sync/wire/encoding.h"
 
 namespace holdfast::sync::watch {
@@ -50,5 +51,7 @@ enum class EventType : std::uint8_t { added, modified, deleted };
 // A cached object as JSON, for display and for rules. Protobuf fields that the schema does not have
 // are missing. Errors: invalid (broken, or a kind that the schema does not have).
 [[nodiscard]] Result<std::string> cached_json(const wire::ScopeKind& kind, std::string_view cached);
+// The same. Errors: also those of Body::load().
+[[nodiscard]] Result<std::string> cached_json(const wire::ScopeKind& kind, const Body& cached);
 
 }  // namespace holdfast::sync::watch

@@ -4,7 +4,6 @@
 
 #include "platform/check.h"
 #include "sync/wire/list_bytes.h"
-#include "sync/wire/protobuf/envelope.h"
 #include "sync/wire/protobuf/list.h"
 
 namespace holdfast::sync::watch {
@@ -18,23 +17,13 @@ wire::ListHead head_of(const wire::ScopeKind& kind, const ListPart& part) {
           .remaining_item_count = part.remaining_item_count};
 }
 
-// A cached object as a list of this encoding contains it.
-std::string_view as_listed(wire::Encoding encoding, std::string_view cached) {
-  if (encoding == wire::Encoding::json) return cached;
-  const auto envelope = wire::open_envelope(cached);
-  CHECK(envelope);  // It was parsed when it was received.
-  return envelope->raw;
-}
-
 }  // namespace
 
-ListBody::ListBody(const wire::ScopeKind& kind, const ListPart& part, std::vector<Bytes> items)
-    : encoding_(kind.encoding) {
-  items_.reserve(items.size());
-  for (Bytes& item : items) {
-    const std::string_view bytes = as_listed(encoding_, *item);
-    items_.push_back({std::move(item), bytes});
-    size_ += before(items_.size() - 1).size() + bytes.size();
+ListBody::ListBody(const wire::ScopeKind& kind, const ListPart& part, std::vector<Body> items)
+    : encoding_(kind.encoding), items_(std::move(items)) {
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    size_ += before(i).size() + items_[i].listed_size();
+    memory_bytes_ += items_[i].memory_bytes();
   }
   const wire::ListHead head = head_of(kind, part);
   if (encoding_ == wire::Encoding::json) {
@@ -49,17 +38,17 @@ ListBody::ListBody(const wire::ScopeKind& kind, const ListPart& part, std::vecto
 
 std::string ListBody::before(std::size_t index) const {
   if (encoding_ == wire::Encoding::json) return index == 0 ? "" : ",";
-  return wire::protobuf_item_prefix(items_[index].bytes.size());
+  return wire::protobuf_item_prefix(items_[index].listed_size());
 }
 
-std::string ListBody::next(std::size_t piece_bytes) {
+Result<std::string> ListBody::next(std::size_t piece_bytes) {
   CHECK(piece_bytes > 0);
   std::string piece = std::exchange(prefix_, {});
   if (piece_bytes >= size_) piece.reserve(size_);
   for (; next_ < items_.size() && piece.size() < piece_bytes; ++next_) {
-    Item& item = items_[next_];
-    piece.append(before(next_)).append(item.bytes);
-    item.owner.reset();
+    TRY(const Bytes cached, items_[next_].load());
+    piece.append(before(next_)).append(as_listed(*cached));
+    items_[next_] = Body();
   }
   if (next_ == items_.size()) piece += std::exchange(suffix_, {});
   return piece;

@@ -32,7 +32,7 @@ struct PageToken {
 
 struct ListPage {
   ListPart part;
-  std::vector<Bytes> items;
+  std::vector<Body> items;
 };
 
 // At most `limit` (> 0) objects after `from.after` (from the start if that is empty). `counts`: set

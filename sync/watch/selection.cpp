@@ -49,11 +49,14 @@ Result<WatchCache::Objects> select(const WatchCache& from, const Selection& sele
   WatchCache::Objects selected;
   for (const auto& [key, object] : from.objects()) {
     if (!is_all_or(selection.namespace_name, key.namespace_name)) continue;
-    if (!labels.matches_everything()) {
-      TRY(const wire::ObjectHeader header, wire::read_any_header(*object.bytes));
-      if (!labels.matches(header.labels)) continue;
+    if (labels.matches_everything() && fields.matches_everything()) {
+      selected.emplace(key, object);
+      continue;
     }
-    TRY(const bool wanted, has_fields(from.kind(), selection, fields, *object.bytes));
+    TRY(const Bytes cached, object.bytes.load());
+    TRY(const wire::ObjectHeader header, wire::read_any_header(*cached));
+    if (!labels.matches(header.labels)) continue;
+    TRY(const bool wanted, has_fields(from.kind(), selection, fields, *cached));
     if (wanted) selected.emplace(key, object);
   }
   return selected;
@@ -61,8 +64,9 @@ Result<WatchCache::Objects> select(const WatchCache& from, const Selection& sele
 
 Result<WatchCache::Objects> transcoded(WatchCache::Objects objects, const wire::ScopeKind& kind) {
   for (auto& [key, object] : objects) {
-    if (encoding_of(*object.bytes) == kind.encoding) continue;
-    TRY(std::string bytes, in_encoding(kind, *object.bytes));
+    TRY(const Bytes cached, object.bytes.load());
+    if (encoding_of(*cached) == kind.encoding) continue;
+    TRY(std::string bytes, in_encoding(kind, *cached));
     object.bytes = std::make_shared<const std::string>(std::move(bytes));
   }
   return objects;

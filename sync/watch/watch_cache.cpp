@@ -26,9 +26,6 @@ bool number_deletions(std::vector<CacheEvent>& changes, objects::Version seen,
     while (taken.contains(next)) --next;
     if (next <= seen) return false;
     change.object.version = next--;
-    // Clients read the version at which they continue from the object.
-    auto bytes = with_version(*change.object.bytes, change.object.version);
-    if (bytes) change.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
   }
   return true;
 }
@@ -69,7 +66,7 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, objects::Version ve
     if (before == nullptr) {
       changes.push_back({EventType::added, key, object});
     } else if (before->uid != object.uid || before->version != object.version ||
-               *before->bytes != *object.bytes) {
+               !before->bytes.seems_equal(object.bytes)) {
       changes.push_back({EventType::modified, key, object});
     }
   }
@@ -86,7 +83,7 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, objects::Version ve
   // backup.
   const bool grows = numbered && version >= version_ &&
                      (changes.empty() || changes.front().object.version > version_);
-  const bool go_on = complete_ && !has_local_events_ && grows;
+  const bool go_on = complete_ && !has_local_events_ && grows && show_deletions(changes);
   objects_ = std::move(objects);
   object_bytes_ = bytes_of(objects_);
   settled_.clear();
@@ -99,6 +96,21 @@ std::vector<CacheEvent> WatchCache::replace(Objects objects, objects::Version ve
   }
   complete_ = true;
   return changes;
+}
+
+bool WatchCache::show_deletions(std::vector<CacheEvent>& changes) const {
+  std::size_t bytes = 0;
+  std::size_t events = 0;
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+    bytes += change->object.bytes.size();
+    if (++events > limits_.events || (bytes > limits_.bytes && events > 1)) break;
+    if (change->type != EventType::deleted) continue;
+    const auto cached = change->object.bytes.load();
+    if (!cached) return false;
+    auto shown = with_version(**cached, change->object.version);
+    if (shown) change->object.bytes = std::make_shared<const std::string>(*std::move(shown));
+  }
+  return true;
 }
 
 void WatchCache::restore(Objects objects, objects::Version version, wire::ScopeKind kind) {
@@ -149,13 +161,13 @@ bool WatchCache::is_outdated(const CacheEvent& event) {
 
 void WatchCache::put(const ObjectKey& key, std::optional<CachedObject> object) {
   if (const CachedObject* known = find(key)) {
-    object_bytes_ -= known->bytes->size() + object_overhead;
+    object_bytes_ -= known->bytes.size() + object_overhead;
   }
   if (!object) {
     objects_.erase(key);
     return;
   }
-  object_bytes_ += object->bytes->size() + object_overhead;
+  object_bytes_ += object->bytes.size() + object_overhead;
   objects_[key] = *std::move(object);
 }
 
@@ -171,7 +183,7 @@ bool WatchCache::apply_local(CacheEvent event) {
   has_local_events_ = true;
   if (!written_.contains(event.key)) {
     const CachedObject* known = find(event.key);
-    if (known != nullptr) written_bytes_ += known->bytes->size() + object_overhead;
+    if (known != nullptr) written_bytes_ += known->bytes.size() + object_overhead;
     written_[event.key] = known != nullptr ? std::optional(*known) : std::nullopt;
   }
   return apply(std::move(event));
@@ -189,7 +201,7 @@ bool WatchCache::follows(const std::optional<CachedObject>& before,
 // A deleted pod must not come back for a moment.
 bool WatchCache::may_return(const ObjectKey& key, const std::optional<CachedObject>& before) const {
   const CachedObject* now = find(key);
-  return before && now != nullptr && now->uid == before->uid;
+  return before && now != nullptr && now->uid == before->uid && before->bytes.load();
 }
 
 bool WatchCache::settle(const States& answered) {
@@ -208,7 +220,8 @@ bool WatchCache::settle(const States& answered) {
     }
     const std::optional<CachedObject>& now = found->second;
     // The cached bytes are the server's own.
-    const bool is_unchanged = now && now->version == before->version;
+    const bool is_unchanged =
+        now && now->version == before->version && before->bytes.load().has_value();
     put(key, is_unchanged ? before : now);
     settled_[key] = {before->uid, now ? std::optional(now->version) : std::nullopt};
   }
@@ -235,11 +248,11 @@ Result<const CacheEvent*> WatchCache::at(Position position) const {
 }
 
 void WatchCache::push(CacheEvent event) {
-  event_bytes_ += event.object.bytes->size();
+  event_bytes_ += event.object.bytes.size();
   events_.push_back(std::move(event));
   while (events_.size() > limits_.events || (event_bytes_ > limits_.bytes && events_.size() > 1)) {
     history_from_ = events_.front().object.version;
-    event_bytes_ -= events_.front().object.bytes->size();
+    event_bytes_ -= events_.front().object.bytes.size();
     events_.pop_front();
     ++first_;
   }
@@ -247,7 +260,13 @@ void WatchCache::push(CacheEvent event) {
 
 std::size_t WatchCache::bytes_of(const Objects& objects) {
   std::size_t bytes = 0;
-  for (const auto& [key, object] : objects) bytes += object.bytes->size() + object_overhead;
+  for (const auto& [key, object] : objects) bytes += object.bytes.size() + object_overhead;
+  return bytes;
+}
+
+std::size_t WatchCache::memory_bytes_of(const Objects& objects) {
+  std::size_t bytes = 0;
+  for (const auto& [key, object] : objects) bytes += memory_of(object);
   return bytes;
 }
 
@@ -277,11 +296,11 @@ void WatchCache::check_invariants() const {
   CHECK(object_bytes_ == bytes_of(objects_));
   CHECK(events_.size() <= limits_.events);
   std::size_t bytes = 0;
-  for (const CacheEvent& event : events_) bytes += event.object.bytes->size();
+  for (const CacheEvent& event : events_) bytes += event.object.bytes.size();
   CHECK(event_bytes_ == bytes);
   bytes = 0;
   for (const auto& [key, object] : written_) {
-    if (object) bytes += object->bytes->size() + object_overhead;
+    if (object) bytes += object->bytes.size() + object_overhead;
   }
   CHECK(written_bytes_ == bytes);
   CHECK(written_.empty() || has_local_events_);

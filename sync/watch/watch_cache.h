@@ -22,11 +22,10 @@
 
 #include "platform/result.h"
 #include "sync/objects/version.h"
+#include "sync/watch/body.h"
 #include "sync/watch/cached_form.h"
 
 namespace holdfast::sync::watch {
-
-using Bytes = std::shared_ptr<const std::string>;
 
 // Ordered as in an API server's lists: by the text "namespace/name", so that "a-b/x" comes before
 // "a/x".
@@ -41,7 +40,7 @@ struct ObjectKey {
 struct CachedObject {
   std::string uid;
   objects::Version version = 0;
-  Bytes bytes;
+  Body bytes = {};
 };
 
 struct CacheEvent {
@@ -51,8 +50,16 @@ struct CacheEvent {
   CachedObject object;
 };
 
-// Estimated memory that an object needs besides its bytes: names, uid and map entries.
-inline constexpr std::size_t object_overhead = 320;
+// Estimated memory that an object needs besides its bytes: names, uid and map entries; and what is
+// needed to find bytes that are not in memory.
+inline constexpr std::size_t object_overhead = 400;
+inline constexpr std::size_t place_overhead = 160;
+
+// What an object needs in memory, with all of these.
+[[nodiscard]] inline std::size_t memory_of(const CachedObject& object) {
+  const std::size_t place = object.bytes.is_in_memory() ? 0 : place_overhead;
+  return object.bytes.memory_bytes() + object_overhead + place;
+}
 
 struct WatchCacheLimits {
   std::size_t events = 1000;          // number of events kept for clients that reconnect
@@ -79,14 +86,15 @@ class WatchCache {
   [[nodiscard]] const Objects& objects() const { return objects_; }
   [[nodiscard]] const CachedObject* find(const ObjectKey& key) const;
 
-  // The bytes of all `objects`, including object_overhead for each.
+  // The bytes of all `objects`, wherever they are, including object_overhead for each.
   [[nodiscard]] static std::size_t bytes_of(const Objects& objects);
-  // The same for the objects of this cache; memory_bytes() adds those in the kept events and in
+  // The same for the objects of this cache; history_bytes() are those in the kept events and in
   // written().
   [[nodiscard]] std::size_t object_bytes() const { return object_bytes_; }
-  [[nodiscard]] std::size_t memory_bytes() const {
-    return object_bytes_ + event_bytes_ + written_bytes_;
-  }
+  [[nodiscard]] std::size_t history_bytes() const { return event_bytes_ + written_bytes_; }
+  // What the `objects` need in memory: bytes_of() without those that are elsewhere, but with
+  // place_overhead for each of these.
+  [[nodiscard]] static std::size_t memory_bytes_of(const Objects& objects);
   // Frees the kept events: clients that have not seen the last one must list again.
   void forget_events();
 
@@ -145,6 +153,10 @@ class WatchCache {
  private:
   // Appends to the history and drops the oldest events over the limits.
   void push(CacheEvent event);
+  // Makes deletions show their own version, as clients read the version at which they continue from
+  // the object. Only those that the history will keep. Returns false if the bytes of one cannot be
+  // read.
+  [[nodiscard]] bool show_deletions(std::vector<CacheEvent>& changes) const;
   void set_version(objects::Version version);
   // Discards the history, so that all open watches end with `gone`.
   void break_off_history(objects::Version version);

@@ -15,6 +15,7 @@ from kubernetes import SYSTEM_FOLDERS
 from processes import all_pids, container_pids, kill_pids, read_proc
 
 CLIENT_AGENT = "http://127.0.0.1:11261"
+CLIENT_AGENT_ADMIN = "http://127.0.0.1:11267"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 CACHE_AGENTS = ("kubelet,kube-proxy,flanneld,coredns,raven-agent-ds,yurttunnel-agent,holdfast-edge,kubectl")
 # Version 2 is what containerd 1.6 reads; containerd 2 migrates it.
@@ -88,7 +89,7 @@ class Node:
             os.path.join(site.bin, "holdfast-edge"), "--node-name=clients", "--kubelet-grace=0s", "--kubeconfig",
             site.path("admin-over-relay.kubeconfig"), "--data-dir", folder, "--cache-agents=" + cache_agents,
             "--listen=127.0.0.1:11261", "--admin-listen=127.0.0.1:11267", "--secure-listen="])
-        admin = Api("http://127.0.0.1:11267")
+        admin = Api(CLIENT_AGENT_ADMIN)
         site.report.until("the agent for clients is connected", 60, lambda: (
             admin.get("/v1/link")["state"] == "connected", admin.get("/v1/link")))
         return site.write_kubeconfig("clients", CLIENT_AGENT)

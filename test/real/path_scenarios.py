@@ -11,6 +11,8 @@ import time
 
 import judge
 import pods
+from api import Api
+from node import CLIENT_AGENT_ADMIN
 from processes import memory_peak_kib
 
 NODE_USER = "system:node:edge1"
@@ -156,9 +158,10 @@ PEAK_MAX = 64 * 1024  # KiB
 
 
 def large_lists(site):
-    """Lists of 12 MiB and 50 MiB arrive through the agent as they arrive directly, also over a slow line."""
+    """Lists of 12 MiB and 50 MiB arrive through the agent as they arrive directly, over a slow line, and offline."""
     report = site.report
     site.node.start_client_agent("kubectl")
+    agent = Api(CLIENT_AGENT_ADMIN)
     for name, kind, field, count, size in (
             ("many", "configmaps", "data", CONFIG_MAPS, CONFIG_MAP_BYTES),
             ("few", "configmaps", "data", 300, CONFIG_MAP_BYTES),
@@ -171,6 +174,13 @@ def large_lists(site):
     _same_list(site, "configmaps", "large-few", 60)
     report.equal("the agent has stayed connected", "connected", site.link_state())
     site.link("pass")
+    wanted = {"/api/v1/namespaces/large-many/configmaps", "/api/v1/namespaces/large-secret/secrets"}
+    report.until("the large lists are kept on disk", 180, lambda: (
+        wanted <= (kept := _kept_on_disk(agent)), sorted(kept)))
+    site.cut()
+    _same_list(site, "configmaps", "large-many", 60)
+    _same_list(site, "secrets", "large-secret", 120)
+    site.join()
     peak = memory_peak_kib(site.processes.pid("clients"))
     report.check("the agent has needed little memory", peak < PEAK_MAX,
                  f"expected: under {PEAK_MAX} KiB\nfound: {peak} KiB", f"{peak // 1024} MiB at most")
@@ -181,6 +191,10 @@ def large_lists(site):
     report.until("the lists are gone", 120, lambda: (
         not (found := [each for each in namespaces if site.api.get_or_none(each)]), found))
     report.until("everything is as before", 90, lambda: judge.all_run(site, in_cloud=True))
+
+
+def _kept_on_disk(agent):
+    return {scope["path"] for scope in agent.get("/v1/scopes") if scope["on_disk"] and scope["complete"]}
 
 
 def _fill(site, path, field, count, size):

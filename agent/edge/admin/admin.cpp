@@ -78,7 +78,7 @@ Extent extent_of(const Scopes& scopes) {
     if (scope->cache().complete()) ++extent.complete;
     extent.objects += scope->cache().objects().size();
     for (const auto& [name, object] : scope->cache().objects()) {
-      extent.bytes += object.bytes->size();
+      extent.bytes += object.bytes.size();
     }
   }
   return extent;
@@ -337,6 +337,7 @@ http::Response Admin::scopes() const {
                                 {"complete", cache.complete()},
                                 {"resource_version", std::to_string(cache.version())},
                                 {"objects", cache.objects().size()},
+                                {"on_disk", scope->keeps_on_disk()},
                                 {"health", health_json(*scope, clock_.mono())}});
   }
   return document(rows);
@@ -345,11 +346,20 @@ http::Response Admin::scopes() const {
 http::Response Admin::objects(const Query& query) const {
   const std::string_view resource = query.get("resource");
   std::map<sync::watch::ObjectKey, std::string> found;
+  std::size_t bytes = 0;
+  for (const auto& [key, scope] : scopes_.all()) {
+    if (key.resource == resource) bytes += scope->cache().object_bytes();
+  }
+  // The document is made as a whole.
+  if (bytes > scopes_.limits().memory_bytes) {
+    return status_problem(507, "the cached " + std::string(resource) + " have " +
+                                   std::to_string(bytes) + " bytes: list them from the proxy");
+  }
   for (const auto& [key, scope] : scopes_.all()) {
     if (key.resource != resource) continue;
     const sync::wire::ScopeKind& kind = scope->cache().kind();
     for (const auto& [name, object] : scope->cache().objects()) {
-      std::string text = sync::watch::cached_json(kind, *object.bytes).value_or("null");
+      std::string text = sync::watch::cached_json(kind, object.bytes).value_or("null");
       found[name] =
           resource == "secrets" ? sync::objects::without_secret_values(text) : std::move(text);
     }

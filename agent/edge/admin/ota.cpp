@@ -93,7 +93,7 @@ http::Response Ota::pods() const {
     if (!selected) continue;
     std::vector<std::string> items;
     for (const auto& [name, pod] : *selected) {
-      auto json = sync::watch::cached_json(cache.kind(), *pod.bytes);
+      auto json = sync::watch::cached_json(cache.kind(), pod.bytes);
       if (!json) return to_response(sync::wire::status::from_error(json.error()));
       items.push_back(*std::move(json));
     }

@@ -93,9 +93,10 @@ std::string warning_header(std::string_view text) {
   return value + '"';
 }
 
-Presentation::Presentation(std::vector<std::string> cache_agents, Uplink& uplink,
-                           AnswerCache& answer_cache, const Clock& clock)
+Presentation::Presentation(std::vector<std::string> cache_agents, std::size_t whole_bytes_max,
+                           Uplink& uplink, AnswerCache& answer_cache, const Clock& clock)
     : cache_agents_(std::move(cache_agents)),
+      whole_bytes_max_(whole_bytes_max),
       uplink_(uplink),
       answer_cache_(answer_cache),
       clock_(clock) {}
@@ -138,7 +139,8 @@ http::Response Presentation::print(const RoutedRequest& request, sync::wire::For
         std::make_shared<PrintedStream>(std::move(response.stream), std::move(printer), clock_);
     return response;
   }
-  response.join_pieces();
+  response = joined(std::move(response), whole_bytes_max_);
+  if (response.status != 200) return response;
   auto printed = printer.print(response.body, clock_.wall());
   if (!printed) return to_response(sync::wire::status::internal_error(printed.error().what));
   response.body = *std::move(printed);

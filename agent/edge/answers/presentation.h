@@ -32,8 +32,10 @@ namespace holdfast::agent {
 
 class Presentation {
  public:
-  Presentation(std::vector<std::string> cache_agents, Uplink& uplink, AnswerCache& answer_cache,
-               const Clock& clock);
+  // `whole_bytes_max`: the largest answer from which tables and metadata are made. The references
+  // are borrowed.
+  Presentation(std::vector<std::string> cache_agents, std::size_t whole_bytes_max, Uplink& uplink,
+               AnswerCache& answer_cache, const Clock& clock);
 
   // While the cloud is unreachable, a request that accepts only a table or metadata is answered
   // with whole objects first, from which present() makes them. Sets `inner_accept` for that.
@@ -54,6 +56,7 @@ class Presentation {
   [[nodiscard]] std::string seen_tables(const RoutedRequest& request);
 
   const std::vector<std::string> cache_agents_;
+  const std::size_t whole_bytes_max_;
   Uplink& uplink_;
   AnswerCache& answer_cache_;
   const Clock& clock_;

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "agent/edge/answers/read_handler.h"
+#include "agent/edge/cache/cached_list.h"
 #include "agent/edge/forward/unavailable.h"
 #include "sync/objects/list_options.h"
-#include "sync/watch/list_body.h"
 
 namespace holdfast::agent {
 namespace {
@@ -19,26 +19,20 @@ http::Response answer(sync::wire::Encoding encoding, std::string body) {
   return response;
 }
 
-// A list that shares the objects' bytes with the cache while it is sent.
-class CachedList final : public http::BodyPieces {
- public:
-  explicit CachedList(sync::watch::ListBody body) : body_(std::move(body)) {}
-  [[nodiscard]] std::size_t size() const override { return body_.size(); }
-  [[nodiscard]] std::string next() override { return body_.next(); }
-
- private:
-  sync::watch::ListBody body_;
-};
+// The file of the cache does not give what it should contain.
+http::Response unreadable(const Error& why) {
+  return to_response(sync::wire::status::internal_error("the cache cannot be read: " + why.what));
+}
 
 // Smaller lists are sent in one piece.
 constexpr std::size_t large_list = 256UL * 1024;
 
 http::Response list_answer(const sync::wire::ScopeKind& kind, sync::watch::ListPage page) {
-  sync::watch::ListBody body(kind, page.part, std::move(page.items));
-  if (body.size() < large_list) return answer(kind.encoding, body.rest());
   http::Response response = answer(kind.encoding, {});
-  response.pieces = std::make_shared<CachedList>(std::move(body));
-  return response;
+  auto list = std::make_shared<CachedList>(kind, std::move(page.part), std::move(page.items));
+  const bool is_large = list->size() >= large_list;
+  response.pieces = std::move(list);
+  return is_large ? response : joined(std::move(response), large_list);
 }
 
 constexpr std::int64_t watch_seconds_max = std::numeric_limits<std::int32_t>::max();
@@ -107,17 +101,20 @@ http::Response ReadHandler::get_from(const CacheQuery& query) const {
   if (object == nullptr) {
     return to_response(sync::wire::status::not_found({info.group, info.resource}, info.name));
   }
+  const auto read = object->bytes.load();
+  if (!read) return unreadable(read.error());
+  const std::string& cached = **read;
   sync::wire::ScopeKind kind = cache.kind();
   const bool foreign = query.scope->key().encoding != query.key.encoding;
-  if (!foreign) return answer(kind.encoding, sync::watch::object_body(kind, *object->bytes));
+  if (!foreign) return answer(kind.encoding, sync::watch::object_body(kind, cached));
   kind.encoding = sync::wire::parse_encoding(query.key.encoding).value_or(kind.encoding);
-  const auto bytes = sync::watch::in_encoding(kind, *object->bytes);
+  const auto bytes = sync::watch::in_encoding(kind, cached);
   if (bytes) return answer(kind.encoding, sync::watch::object_body(kind, *bytes));
-  const sync::wire::Encoding cached = sync::watch::encoding_of(*object->bytes);
-  if (query.request.inner_accept.accepts(cached)) {
-    return answer(cached, sync::watch::object_body(cache.kind(), *object->bytes));
+  const sync::wire::Encoding encoding = sync::watch::encoding_of(cached);
+  if (query.request.inner_accept.accepts(encoding)) {
+    return answer(encoding, sync::watch::object_body(cache.kind(), cached));
   }
-  return unavailable(uplink_, info.resource + " are cached in " + std::string(to_string(cached)) +
+  return unavailable(uplink_, info.resource + " are cached in " + std::string(to_string(encoding)) +
                                   " only: " + bytes.error().what);
 }
 

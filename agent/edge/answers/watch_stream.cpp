@@ -1,6 +1,7 @@
 #include "agent/edge/answers/watch_stream.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 namespace holdfast::agent {
@@ -37,7 +38,9 @@ class WatchStream final : public http::BodyStream {
       if (now >= request_.end) co_return piece;
       // No bookmark while events are held back: it would be ahead of them.
       const bool bookmarks = request_.bookmarks && !held_;
-      if (bookmarks && now >= bookmark_at_) co_return bookmark(false);
+      if (bookmarks && now >= bookmark_at_) {
+        co_return bookmark(std::max(cache().version(), request_.from.value_or(0)), false);
+      }
       const MonoTime quiet = bookmarks ? bookmark_at_ : MonoTime::max();
       (void)co_await scope_->changed().wait_until(std::min(request_.end, quiet));
     }
@@ -73,30 +76,40 @@ class WatchStream final : public http::BodyStream {
     return piece;
   }
 
-  // The frames of all objects; "" while a filter lacks knowledge.
+  // The next frames of the objects that are sent first; "" while a filter lacks knowledge.
   std::string take_all() {
-    if (request_.shown) {
-      const auto needs = request_.shown->begin(cache(), std::nullopt);
-      if (!needs) return end(sync::wire::status::internal_error(needs.error().what));
-      held_ = needs->has_value();
-      if (held_) return {};
+    if (!first_) {
+      if (request_.shown) {
+        const auto needs = request_.shown->begin(cache(), std::nullopt);
+        if (!needs) return end(sync::wire::status::internal_error(needs.error().what));
+        held_ = needs->has_value();
+        if (held_) return {};
+      }
+      // As they are now, so that later events follow them without a gap.
+      first_.emplace(cache().objects().begin(), cache().objects().end());
+      position_ = cache().end();
+      told_ = cache().version();
     }
     std::string piece;
-    for (const auto& [key, object] : cache().objects()) {
+    while (!ended_ && !held_ && !first_->empty() && piece.size() < piece_bytes) {
+      auto& [key, object] = first_->front();
       piece += say({.type = sync::watch::EventType::added, .key = key, .object = object});
+      if (!held_) first_->pop_front();
     }
-    if (held_) return {};
+    if (ended_ || held_ || !first_->empty()) return piece;
     initial_ = false;
-    position_ = cache().end();
-    told_ = cache().version();
-    if (request_.initial_events_end) piece += bookmark(true);
+    first_.reset();
+    if (request_.initial_events_end) piece += bookmark(told_, true);
     return piece;
   }
 
   // The frames for an event. Sets held_ if a filter lacks knowledge.
   std::string say(const sync::watch::CacheEvent& event) {
-    if (!request_.shown)
-      return sync::watch::event_frame(cache().kind(), event.type, *event.object.bytes);
+    if (!request_.shown) {
+      const auto cached = event.object.bytes.load();
+      if (!cached) return end(sync::wire::status::internal_error(cached.error().what));
+      return sync::watch::event_frame(cache().kind(), event.type, **cached);
+    }
     auto frames = request_.shown->frames(cache().kind(), event);
     if (!frames) return end(sync::wire::status::internal_error(frames.error().what));
     held_ = held_ || !*frames;
@@ -117,9 +130,8 @@ class WatchStream final : public http::BodyStream {
     return sync::watch::error_frame(cache().kind(), status.body());
   }
 
-  std::string bookmark(bool end_of_initial_events) {
+  std::string bookmark(sync::objects::Version seen, bool end_of_initial_events) {
     bookmark_at_ = clock_.mono() + request_.bookmark_interval;
-    const sync::objects::Version seen = std::max(cache().version(), request_.from.value_or(0));
     return sync::watch::bookmark_frame(cache().kind(), seen, end_of_initial_events);
   }
 
@@ -129,6 +141,8 @@ class WatchStream final : public http::BodyStream {
   WatchRequest request_;
   sync::watch::WatchCache::Position position_;
   bool initial_;
+  // The objects that are still to be sent first; nothing before they are known.
+  std::optional<std::deque<std::pair<sync::watch::ObjectKey, sync::watch::CachedObject>>> first_;
   bool held_ = false;            // the next event must wait
   sync::objects::Version told_;  // the client was sent everything up to this version
   bool ended_ = false;

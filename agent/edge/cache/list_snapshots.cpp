@@ -11,7 +11,7 @@ std::size_t unshared_bytes(const ListSnapshot& snapshot) {
   std::size_t bytes = 0;
   for (const auto& [key, object] : snapshot.objects) {
     bytes += sync::watch::object_overhead;
-    if (object.bytes.use_count() == 1) bytes += object.bytes->size();
+    if (object.bytes.use_count() == 1) bytes += object.bytes.memory_bytes();
   }
   return bytes;
 }
@@ -38,7 +38,7 @@ const ListSnapshot* ListSnapshots::find(const store::ScopeKey& scope, std::uint6
 }
 
 void ListSnapshots::keep(ListSnapshot snapshot) {
-  const std::size_t bytes = sync::watch::WatchCache::bytes_of(snapshot.objects);
+  const std::size_t bytes = sync::watch::WatchCache::memory_bytes_of(snapshot.objects);
   std::size_t all = bytes;
   for (const Kept& each : kept_) all += each.bytes;
   while (!kept_.empty() && (kept_.size() >= limits_.count || all > limits_.bytes)) {

@@ -134,6 +134,20 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   [[nodiscard]] bool held() const { return held_; }
   void set_held(bool held) { held_ = held; }
 
+  // Whether the bytes of its objects are kept in cache.db only, because the list is too large for
+  // memory. Its list is asked for in pages, and each page is written when it arrives.
+  [[nodiscard]] bool keeps_on_disk() const { return keeps_on_disk_; }
+  void set_keeps_on_disk(bool on_disk) { keeps_on_disk_ = on_disk; }
+  // Whether bytes that are only in cache.db turned out to be lost. Scopes drops it then.
+  [[nodiscard]] bool is_unreadable() const { return unreadable_; }
+  void set_unreadable(bool unreadable) { unreadable_ = unreadable; }
+
+  // What its objects need in memory; nothing: as much as if all bytes were there. Maintained by
+  // Scopes.
+  [[nodiscard]] std::size_t object_memory() const {
+    return object_memory_.value_or(cache_.object_bytes());
+  }
+  void set_object_memory(std::optional<std::size_t> bytes) { object_memory_ = bytes; }
   // The bytes that it counts for in CacheLimits::memory_bytes; maintained by Scopes.
   [[nodiscard]] std::size_t accounted() const { return accounted_; }
   void set_accounted(std::size_t bytes) { accounted_ = bytes; }
@@ -155,6 +169,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   ScopeHealth health_;
   MonoTime used_at_ = MonoTime::min();
   WallTime last_used_{};
+  std::optional<std::size_t> object_memory_;
   std::size_t accounted_ = 0;
   int watches_ = 0;
   bool has_other_requesters_ = false;
@@ -163,6 +178,8 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   bool derived_ = false;
   bool detached_ = false;
   bool held_ = false;
+  bool keeps_on_disk_ = false;
+  bool unreadable_ = false;
 };
 
 using ScopePtr = std::shared_ptr<LocalScope>;

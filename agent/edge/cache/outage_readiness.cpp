@@ -25,7 +25,7 @@ bool is_of(const LocalScope& scope, std::string_view group, std::string_view res
 }
 
 json::value read(const LocalScope& scope, const sync::watch::CachedObject& object) {
-  const auto text = sync::watch::cached_json(scope.cache().kind(), *object.bytes);
+  const auto text = sync::watch::cached_json(scope.cache().kind(), object.bytes);
   if (!text) return nullptr;
   auto parsed = sync::wire::parse_json(*text);
   return parsed ? *std::move(parsed) : json::value(nullptr);

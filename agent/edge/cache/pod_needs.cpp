@@ -55,7 +55,7 @@ void PodNeeds::update() {
 
 Result<PodNeeds::Read> PodNeeds::read_pod(const LocalScope& scope,
                                           const sync::watch::CachedObject& pod) {
-  TRY(const std::string json, sync::watch::cached_json(scope.cache().kind(), *pod.bytes));
+  TRY(const std::string json, sync::watch::cached_json(scope.cache().kind(), pod.bytes));
   TRY(const sync::json::value parsed, sync::wire::parse_json(json));
   const sync::json::object& object = sync::wire::as_object(parsed);
   Read read{.bytes = pod.bytes,
@@ -117,7 +117,7 @@ void PodNeeds::add_volumes() {
         continue;
       }
       for (const auto& [name, object] : scope->cache().objects()) {
-        const auto json = sync::watch::cached_json(scope->cache().kind(), *object.bytes);
+        const auto json = sync::watch::cached_json(scope->cache().kind(), object.bytes);
         if (!json) continue;
         if (attachments) {
           const auto volume = sync::autonomy::volume_of_attachment(*json);

@@ -51,7 +51,7 @@ class PodNeeds {
  private:
   // What a pod refers to, and the object's bytes from which it was read.
   struct Read {
-    sync::watch::Bytes bytes;
+    sync::watch::Body bytes;
     std::string uid = {};
     std::int64_t generation = 0;
     sync::autonomy::NeededObjects references = {};

@@ -211,21 +211,24 @@ asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scop
   if (scope->fetch_mode() == FetchMode::get) {
     return refresh_by_get(scope, std::move(authorization), since);
   }
-  ListWatchTarget target{.path = scope->path(),
-                         .label_selector = scope->key().label_selector,
-                         .field_selector = scope->key().field_selector,
-                         .resume_from = std::move(resume_from),
-                         .list_due = list_due,
-                         .ask_protobuf = scope->key().encoding ==
-                                         sync::wire::to_string(sync::wire::Encoding::protobuf),
-                         .frames = {.document_bytes = receive_limits.event},
-                         .reflector = {.first_list_version = "",
-                                       .list_bytes = scopes_.limits().scope_bytes,
-                                       .list_items = scopes_.limits().scope_objects,
-                                       .list_backoff = scope_retry.backoff,
-                                       .refused_pause = scope_retry.refused_pause,
-                                       .granted = scope->cache().complete(),
-                                       .too_large = scope_retry.too_large}};
+  ListWatchTarget target{
+      .path = scope->path(),
+      .label_selector = scope->key().label_selector,
+      .field_selector = scope->key().field_selector,
+      .resume_from = std::move(resume_from),
+      .list_due = list_due,
+      .ask_protobuf =
+          scope->key().encoding == sync::wire::to_string(sync::wire::Encoding::protobuf),
+      .frames = {.document_bytes = receive_limits.event},
+      .reflector = {.first_list_version = "",
+                    .list_bytes = scope->keeps_on_disk() ? scopes_.limits().list_bytes()
+                                                         : scopes_.limits().scope_bytes,
+                    .list_items = scopes_.limits().scope_objects,
+                    .by_page = scope->keeps_on_disk(),
+                    .list_backoff = scope_retry.backoff,
+                    .refused_pause = scope_retry.refused_pause,
+                    .granted = scope->cache().complete(),
+                    .too_large = scope_retry.too_large}};
   target.reflector.too_large.before = scope->health().too_large();
   return list_watch(std::move(target), *this, std::move(authorization), scopes_, scope, clock_,
                     random_);
@@ -262,40 +265,6 @@ void ScopeReflectors::forget_rejected() {
   if (std::erase_if(authorizations_, rejected) > 0) uplink_.changed().notify_all();
 }
 
-void ScopeReflectors::note_failure(LocalScope& scope, ScopeHealth::Part part,
-                                   const sync::watch::Failure& failure) {
-  const bool reached = failure.http_status != 0 || failure.code == Errc::exhausted;
-  // While the link is down, a failure says nothing about the scope.
-  if (!reached && uplink_.link().state() == sync::autonomy::LinkState::offline) return;
-  const bool may_be_got = !scope.object_name().empty() && scope.fetch_mode() != FetchMode::get;
-  if (failure.http_status == 403 && may_be_got) {
-    scope.set_fetch_mode(FetchMode::get);
-    return list_again({scope.shared_from_this()});
-  }
-  note_answer(scope);
-  const bool news = scope.health().fail(clock_.mono(), part, failure);
-  scope.changed().notify_all();
-  if (!news) return;
-  const bool expected = scope.optional() && scope.refused();
-  const auto log = expected ? log_info : log_warn;
-  log(expected ? "optional scope not available: this node may not read it"
-               : "scope cannot be refreshed",
-      {{"path", scope.path()},
-       {"fields", scope.key().field_selector},
-       {"fault", to_string(scope.health().fault())},
-       {"reason", failure.what}});
-  on_health_(scope);
-}
-
-void ScopeReflectors::note_success(LocalScope& scope, ScopeHealth::Part part) {
-  if (part == ScopeHealth::Part::list) note_answer(scope);
-  if (!scope.health().succeed(part)) return;
-  log_info("scope is refreshed again",
-           {{"path", scope.path()}, {"fields", scope.key().field_selector}});
-  scope.changed().notify_all();
-  on_health_(scope);
-}
-
 std::vector<ScopePtr> ScopeReflectors::awaited_in(int turn) const {
   std::vector<ScopePtr> found;
   for (const auto& [key, scope] : scopes_.all()) {
@@ -314,11 +283,6 @@ void ScopeReflectors::restart(const LocalScope& scope, Restart how) {
   restart_[scope.number()] = how;
   restarting_.insert(scope.number());
   uplink_.changed().notify_all();
-}
-
-void ScopeReflectors::note_answer(const LocalScope& scope) {
-  // The feed that ends may still get one.
-  if (!restart_.contains(scope.number())) restarting_.erase(scope.number());
 }
 
 void ScopeReflectors::list_all_again() {

@@ -33,8 +33,8 @@ static Result<States> states_of(const LocalScope& scope,
     const sync::autonomy::AnsweredState& now = *answer.state;
     states[key] = std::nullopt;
     if (!now.exists) continue;
-    TRY(std::string bytes,
-        sync::autonomy::local_form(scope.cache().kind(), *before->bytes, now.object));
+    TRY(const sync::watch::Bytes cached, before->bytes.load());
+    TRY(std::string bytes, sync::autonomy::local_form(scope.cache().kind(), *cached, now.object));
     states[key] = {.uid = now.uid,
                    .version = now.version,
                    .bytes = std::make_shared<const std::string>(std::move(bytes))};

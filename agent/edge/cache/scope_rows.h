@@ -4,6 +4,11 @@
 // last groups, unless one of their scopes was noted as durable. The version of a scope's row is
 // only written if no object written with it has the same version, as after a deletion.
 //
+// A scope that keeps its objects on disk (LocalScope::keeps_on_disk()) holds the bytes of an object
+// in memory only until they are written. Before they are replaced in the file, bytes that somebody
+// else still needs, as a list that is being sent, are taken back into memory, up to
+// taken_back_max; beyond that, what needs them breaks off.
+//
 // Threading: the loop's thread only.
 
 #pragma once
@@ -15,8 +20,15 @@
 
 #include "agent/edge/cache/cache_file.h"
 #include "agent/edge/cache/local_scope.h"
+#include "agent/edge/cache/row_body.h"
 
 namespace holdfast::agent {
+
+// The bytes that are taken back into memory at most.
+inline constexpr std::size_t taken_back_max = 8UL << 20;
+// The part of cache.db, in percent of its largest size, that it may fill while a list is written
+// that is too large for memory. The rest is for everything else.
+inline constexpr std::int64_t lists_share = 75;
 
 class ScopeRows {
  public:
@@ -27,8 +39,9 @@ class ScopeRows {
   // The rows that the last run left. Errors: the disk's.
   [[nodiscard]] Result<std::vector<store::Scope>> all();
   [[nodiscard]] Result<store::CacheSize> size(const store::Scope& row);
-  // Fills the scope with the objects of its row, of that kind. A row without a valid version is
-  // treated as never complete. Errors: corrupt, denied (see store::Cache), the disk's.
+  // Fills the scope with the objects of its row, of that kind; their bytes stay in the file if the
+  // scope keeps them on disk. A row without a valid version is treated as never complete. Errors:
+  // corrupt, denied (see store::Cache), the disk's.
   [[nodiscard]] Status read(const store::Scope& row, sync::wire::ScopeKind kind, LocalScope& scope);
   // Deletes the scope's row, if it has one, and forgets what is unwritten. Errors: the disk's; then
   // nothing has changed.
@@ -40,15 +53,43 @@ class ScopeRows {
   // Limits cache.db and its write-ahead log. Errors: the disk's.
   [[nodiscard]] Status limit_file(std::int64_t bytes);
   // The file was replaced and has no row of that scope.
-  static void forget(LocalScope& scope);
+  void forget(LocalScope& scope);
   // Forgets all unwritten changes.
   void forget_unwritten() { unwritten_.clear(); }
 
-  // Notes what flush() has to write: the version, an object, all objects, or that it must be
-  // durable.
+  // A list that is written while it arrives. Whoever begins one adopts or drops it.
+  struct Part {
+    std::optional<store::ScopeId> id;  // nothing: not begun
+    std::uint64_t replacements = 0;    // of the file when it was begun
+  };
+  // Writes objects into the part, which is begun if needed; their bytes are only there afterwards.
+  // Errors: exhausted (lists would take more of the file than lists_share), gone (the file was
+  // replaced since the part was begun), the disk's.
+  using ObjectRefs = std::vector<std::pair<sync::watch::ObjectKey, sync::watch::CachedObject*>>;
+  [[nodiscard]] Status write_part(LocalScope& scope, Part& part, const ObjectRefs& objects);
+  void drop_part(Part& part);
+  // Whether the file was replaced since the part was begun: its id has another meaning by now.
+  [[nodiscard]] bool is_outdated(const Part& part) const {
+    return part.id && part.replacements != file_.replacements();
+  }
+  // Deletes the parts that the last run has left. Errors: the disk's.
+  [[nodiscard]] Status drop_parts();
+  // Whether the file that has replaced another has the scope as it was last written, and no part of
+  // it is missing that was to be adopted.
+  [[nodiscard]] bool is_intact(const LocalScope& scope);
+
+  // Notes what flush() has to write: the version, an object, all objects, a part, or that it must
+  // be durable.
   void note_version(LocalScope& scope) { (void)unwritten_of(scope); }
   void note_object(LocalScope& scope, const sync::watch::ObjectKey& key) {
     unwritten_of(scope).names[key] = true;
+  }
+  void note_part(LocalScope& scope, Part& part) {
+    if (part.id) unwritten_of(scope).parts.push_back(*std::exchange(part.id, {}));
+  }
+  // Notes bytes that flush() will replace or remove.
+  void note_replaced(LocalScope& scope, const sync::watch::Body& bytes) {
+    if (!bytes.is_in_memory()) unwritten_of(scope).replaced.push_back(bytes);
   }
   void note_all(LocalScope& scope) { unwritten_of(scope).whole = true; }
   void note_durable(LocalScope& scope) { unwritten_of(scope).durable = true; }
@@ -65,6 +106,8 @@ class ScopeRows {
     bool whole = false;    // write all objects, not only `names`
     bool durable = false;  // must be written durably
     std::map<sync::watch::ObjectKey, bool> names;
+    std::vector<store::ScopeId> parts;        // to be adopted, in this order
+    std::vector<sync::watch::Body> replaced;  // which it replaces in the file
   };
   // A scope's row once the transaction is committed.
   struct Row {
@@ -75,15 +118,24 @@ class ScopeRows {
   [[nodiscard]] Unwritten& unwritten_of(LocalScope& scope);
   [[nodiscard]] Result<Row> write(store::Cache& file, const store::Transaction& in,
                                   const Unwritten& unwritten) const;
+  [[nodiscard]] static Result<Row> write_all(store::Cache& file, const store::Transaction& in,
+                                             const Unwritten& unwritten, store::ScopeId row);
   [[nodiscard]] static Result<Row> write_changes(store::Cache& file, const store::Transaction& in,
                                                  const Unwritten& unwritten, store::ScopeId row);
   [[nodiscard]] store::Durability durability() const;
   [[nodiscard]] Status write_together();
   [[nodiscard]] Status write_alone(const Unwritten& unwritten);
+  [[nodiscard]] std::shared_ptr<const RowSource> source_of(LocalScope& scope, store::ScopeId row);
+  // Takes back what others need of the bytes that are about to be replaced.
+  void take_back();
+  // The scope was written as `row`. Frees the bytes of a scope that keeps them on disk.
+  void finish(const Unwritten& unwritten, const Row& row);
 
   CacheFile& file_;
   const Clock& clock_;
+  std::int64_t file_bytes_max_ = 0;  // without the write-ahead log; 0: not limited
   std::map<ScopeNumber, Unwritten> unwritten_;
+  std::vector<sync::watch::Body> taken_back_;
 };
 
 }  // namespace holdfast::agent

@@ -25,7 +25,10 @@ ScopeSink::ScopeSink(ScopeReflectors& reflectors, Scopes& scopes, ScopePtr scope
       scope_(std::move(scope)),
       held_(reflectors.receive_pool(), requester_of(scope_->key())) {}
 
-ScopeSink::~ScopeSink() { finish_list(false); }
+ScopeSink::~ScopeSink() {
+  finish_list(false);
+  drop_pages();
+}
 
 void ScopeSink::list_begins() {
   is_listing_ = true;
@@ -68,6 +71,36 @@ Status ScopeSink::try_apply(const sync::wire::WatchEvent& event) {
   return {};
 }
 
+Status ScopeSink::try_page(std::vector<std::string> items, bool first,
+                           const sync::wire::ScopeKind& kind) {
+  if (first) drop_pages();
+  kind_ = kind;
+  ScopeRows::ObjectRefs fresh;
+  for (std::string& item : items) {
+    TRY(Read object, read(std::move(item)));
+    const auto [at, is_new] =
+        objects_.insert_or_assign(std::move(object.first), std::move(object.second));
+    if (at->second.bytes.is_in_memory()) fresh.emplace_back(at->first, &at->second);
+  }
+  return scopes_.write_part(*scope_, part_, fresh);
+}
+
+Status ScopeSink::try_end_list(const std::string& version) {
+  const auto number = server_version(version);
+  if (!number) return fail(Errc::corrupt, "the list's resourceVersion is not a number");
+  auto taken = scopes_.replace(*scope_, std::exchange(objects_, {}), *number, kind_, &part_);
+  drop_pages();
+  if (!taken) return taken;
+  finish_list(true);
+  reflectors_.note_success(*scope_, Part::list);
+  return {};
+}
+
+void ScopeSink::drop_pages() {
+  objects_.clear();
+  scopes_.drop_part(part_);
+}
+
 void ScopeSink::bookmark(const std::string& version) {
   if (const auto number = server_version(version)) scopes_.bookmark(*scope_, *number);
   reflectors_.note_success(*scope_, Part::watch);
@@ -75,6 +108,7 @@ void ScopeSink::bookmark(const std::string& version) {
 
 void ScopeSink::list_failed(const sync::watch::Failure& failure) {
   finish_list(false);
+  drop_pages();
   reflectors_.note_failure(*scope_, Part::list, failure);
 }
 
@@ -102,14 +136,13 @@ Result<ScopeSink::Read> ScopeSink::read(std::string item) const {
   }
   sync::watch::ObjectKey key{std::move(header.namespace_name), std::move(header.name)};
   const sync::watch::CachedObject* known = scope_->cache().find(key);
-  sync::watch::Bytes bytes;
-  if (known != nullptr && *known->bytes == item) {
-    bytes = known->bytes;
-  } else {
-    item.shrink_to_fit();
-    bytes = std::make_shared<const std::string>(std::move(item));
-  }
-  sync::watch::CachedObject object{std::move(header.uid), *version, std::move(bytes)};
+  item.shrink_to_fit();
+  sync::watch::CachedObject object{std::move(header.uid), *version,
+                                   std::make_shared<const std::string>(std::move(item))};
+  // The bytes of a derived scope may be in the rows of the other one.
+  const bool is_same = known != nullptr && !scope_->derived() && known->uid == object.uid &&
+                       known->version == object.version && known->bytes.seems_equal(object.bytes);
+  if (is_same) object.bytes = known->bytes;
   return Read{std::move(key), std::move(object)};
 }
 

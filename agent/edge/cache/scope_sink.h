@@ -27,6 +27,9 @@ class ScopeSink final : public ListWatchSink {
 
   Status try_replace(std::vector<std::string> items, const std::string& version,
                      const sync::wire::ScopeKind& kind) override;
+  Status try_page(std::vector<std::string> items, bool first,
+                  const sync::wire::ScopeKind& kind) override;
+  Status try_end_list(const std::string& version) override;
   Status try_apply(const sync::wire::WatchEvent& event) override;
   void bookmark(const std::string& version) override;
   void list_begins() override;
@@ -38,6 +41,8 @@ class ScopeSink final : public ListWatchSink {
 
  private:
   void finish_list(bool is_complete);
+  // Forgets the pages of a list that is not complete.
+  void drop_pages();
 
   using Part = ScopeHealth::Part;
   using Read = std::pair<sync::watch::ObjectKey, sync::watch::CachedObject>;
@@ -49,6 +54,10 @@ class ScopeSink final : public ListWatchSink {
   Scopes& scopes_;
   ScopePtr scope_;
   bool is_listing_ = false;
+  // The pages so far.
+  sync::watch::WatchCache::Objects objects_;
+  sync::wire::ScopeKind kind_;
+  ScopeRows::Part part_;
   ByteReservation held_;
 };
 

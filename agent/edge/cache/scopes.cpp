@@ -7,6 +7,19 @@
 #include "platform/log.h"
 
 namespace holdfast::agent {
+namespace {
+
+// The bytes of a scope that keeps its objects on disk which may be in memory before they are
+// written.
+constexpr std::size_t unwritten_max = 256UL * 1024;
+
+std::size_t unwritten_bytes(const LocalScope& scope) {
+  const std::size_t written =
+      scope.cache().objects().size() * (sync::watch::object_overhead + sync::watch::place_overhead);
+  return scope.object_memory() - std::min(scope.object_memory(), written);
+}
+
+}  // namespace
 
 Scopes::Scopes(asio::any_io_executor executor, CacheFile& file, StoredAnswers& answers,
                const Clock& clock, const sync::watch::CacheLimits& limits)
@@ -45,7 +58,14 @@ void Scopes::write_anew() {
     log_error("size of the cache on disk not limited", {{"error", limited.error()}});
   }
   for (const auto& [key, scope] : scopes_) {
-    ScopeRows::forget(*scope);
+    if (scope->keeps_on_disk() && scope->cache().complete()) {
+      // What is only in the file is lost with it, unless it was copied.
+      if (rows_.is_intact(*scope)) continue;
+      scope->set_unreadable(true);
+      rows_.forget(*scope);
+      continue;
+    }
+    rows_.forget(*scope);
     if (!scope->cache().complete() || scope->derived()) continue;
     rows_.note_all(*scope);
     rows_.note_durable(*scope);
@@ -57,6 +77,7 @@ void Scopes::write_anew() {
 
 Status Scopes::restore_all() {
   if (auto limited = rows_.limit_file(limits_.disk_bytes); !limited) return limited;
+  if (auto dropped = rows_.drop_parts(); !dropped) return dropped;
   TRY(std::vector<store::Scope> rows, rows_.all());
   // If not all fit, the node's scopes come first, then the most recently used ones.
   const auto foreign = std::stable_partition(rows.begin(), rows.end(), [](const store::Scope& row) {
@@ -97,7 +118,7 @@ Status Scopes::restore_one(const store::Scope& row) {
     return drop(*scope);
   }
   if (!row.complete) return {};
-  TRY(const bool fitting, fits(row));
+  TRY(const bool fitting, fits(row, *scope));
   if (!fitting) {
     log_warn("scope on disk exceeds the limits: dropped", {{"path", scope->path()}});
     return drop(*scope);  // It is fetched again when it is requested.
@@ -105,7 +126,7 @@ Status Scopes::restore_one(const store::Scope& row) {
   TRY(const auto kind, answers_.kind_of(row.key));
   if (!kind) return {};  // Treated as never complete: it is listed again.
   if (auto read = rows_.read(row, *kind, *scope); !read) return read;
-  account(*scope);
+  count_objects(*scope);
   return {};
 }
 
@@ -168,12 +189,33 @@ void Scopes::remember_use() {
   for (LocalScope* scope : used) scope->set_last_used(now);
 }
 
-Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objects,
-                       sync::objects::Version version, const sync::wire::ScopeKind& kind) {
+Status Scopes::write_part(LocalScope& scope, ScopeRows::Part& part,
+                          const ScopeRows::ObjectRefs& objects) {
   if (scope.is_detached()) return {};
-  const std::size_t bytes = sync::watch::WatchCache::bytes_of(objects);
+  CHECK(scope.keeps_on_disk());
+  return rows_.write_part(scope, part, objects);
+}
+
+void Scopes::note_replaced(LocalScope& scope, const sync::watch::WatchCache::Objects& objects) {
+  for (const auto& [key, before] : scope.cache().objects()) {
+    const auto now = objects.find(key);
+    const bool stays = now != objects.end() && now->second.bytes == before.bytes;
+    if (!stays) rows_.note_replaced(scope, before.bytes);
+  }
+}
+
+Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objects,
+                       sync::objects::Version version, const sync::wire::ScopeKind& kind,
+                       ScopeRows::Part* part) {
+  if (scope.is_detached()) return {};
+  if (part != nullptr && rows_.is_outdated(*part)) {
+    return fail(Errc::gone, "the cache was replaced while a list arrived");
+  }
+  const std::size_t bytes = sync::watch::WatchCache::memory_bytes_of(objects);
   if (auto room = admit(scope, objects.size(), bytes); !room) return room;
   const bool was_stored = scope.cache().complete() && !scope.derived();
+  if (was_stored) note_replaced(scope, objects);
+  if (part != nullptr) rows_.note_part(scope, *part);
   scope.set_derived(false);
   const bool new_kind = scope.cache().kind() != kind;
   const auto changes = scope.cache().replace(std::move(objects), version, kind);
@@ -193,7 +235,7 @@ Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objec
     const bool comes_or_goes = change.type != sync::watch::EventType::modified;
     at_once = at_once || (comes_or_goes && holds_pods(scope));
   }
-  account(scope);
+  count_objects(scope);
   if (at_once) make_durable(scope);
   announce(scope);
   return {};
@@ -201,18 +243,31 @@ Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objec
 
 Status Scopes::apply(LocalScope& scope, sync::watch::CacheEvent event) {
   if (scope.is_detached()) return {};
+  if (scope.keeps_on_disk() && unwritten_bytes(scope) > unwritten_max) {
+    if (auto flushed = flush(); !flushed) {
+      log_error("cache write failed", {{"error", flushed.error()}});
+    }
+    if (scope.is_detached()) return {};
+  }
   const sync::watch::WatchCache& cache = scope.cache();
   const sync::watch::ObjectKey key = event.key;
-  const bool was_there = cache.find(key) != nullptr;
+  const sync::watch::CachedObject* const known = cache.find(key);
+  const bool was_there = known != nullptr;
+  std::size_t bytes = scope.object_memory();
+  if (was_there) bytes -= std::min(bytes, sync::watch::memory_of(*known));
   if (event.type != sync::watch::EventType::deleted) {
+    const std::size_t all = cache.object_bytes() + event.object.bytes.size();
+    if (scope.keeps_on_disk() && all > limits_.list_bytes()) {
+      return fail(Errc::exhausted,
+                  "more than " + std::to_string(limits_.list_bytes()) + " bytes on disk");
+    }
     const std::size_t objects = cache.objects().size() + (was_there ? 0 : 1);
-    const std::size_t before =
-        was_there ? cache.find(key)->bytes->size() + sync::watch::object_overhead : 0;
-    const std::size_t bytes =
-        cache.object_bytes() - before + event.object.bytes->size() + sync::watch::object_overhead;
+    bytes += sync::watch::memory_of(event.object);
     if (auto room = admit(scope, objects, bytes); !room) return room;
   }
+  if (was_there) rows_.note_replaced(scope, known->bytes);
   if (!scope.cache().apply(std::move(event))) return {};
+  if (scope.keeps_on_disk()) scope.set_object_memory(bytes);
   account(scope);
   rows_.note_object(scope, key);
   const bool is_there = scope.cache().find(key) != nullptr;
@@ -241,8 +296,9 @@ void Scopes::announce(LocalScope& scope) {
 void Scopes::apply_local(LocalScope& scope, sync::watch::CacheEvent event) {
   if (scope.is_detached()) return;
   const sync::watch::ObjectKey key = event.key;
+  if (const auto* known = scope.cache().find(key)) rows_.note_replaced(scope, known->bytes);
   if (!scope.cache().apply_local(std::move(event))) return;
-  account(scope);
+  count_objects(scope);
   note(scope, key);
 }
 
@@ -250,7 +306,9 @@ bool Scopes::settle(LocalScope& scope, const sync::watch::WatchCache::States& an
   if (scope.is_detached()) return false;
   std::map<sync::watch::ObjectKey, bool> was_there;
   for (const auto& [key, before] : scope.cache().written()) {
-    was_there[key] = scope.cache().find(key) != nullptr;
+    const auto* known = scope.cache().find(key);
+    was_there[key] = known != nullptr;
+    if (known != nullptr) rows_.note_replaced(scope, known->bytes);
   }
   if (!scope.cache().settle(answered)) return false;
   bool at_once = false;
@@ -259,14 +317,28 @@ bool Scopes::settle(LocalScope& scope, const sync::watch::WatchCache::States& an
     const bool is_there = scope.cache().find(key) != nullptr;
     at_once = at_once || (was != is_there && holds_pods(scope));
   }
-  account(scope);
+  count_objects(scope);
   if (at_once) make_durable(scope);
   announce(scope);
   return true;
 }
 
 Status Scopes::flush() {
+  drop_unreadable();
   return rows_.flush([this](LocalScope& scope) { release(scope); });
+}
+
+void Scopes::drop_unreadable() {
+  std::vector<ScopePtr> lost;
+  for (const auto& [key, scope] : scopes_) {
+    if (scope->is_unreadable()) lost.push_back(scope);
+  }
+  for (const ScopePtr& scope : lost) {
+    log_error("scope dropped, its objects in the cache are lost", {{"path", scope->path()}});
+    if (auto dropped = drop(*scope); !dropped) {
+      log_error("scope not dropped", {{"path", scope->path()}, {"error", dropped.error()}});
+    }
+  }
 }
 
 Status Scopes::flush_versions() {
@@ -293,6 +365,7 @@ void Scopes::make_durable(LocalScope& scope) {
 }
 
 void Scopes::release(LocalScope& scope) {
+  if (scope.keeps_on_disk()) count_objects(scope);
   if (!scope.held()) return;
   scope.set_held(false);
   announce(scope);

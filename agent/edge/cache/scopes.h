@@ -79,10 +79,17 @@ class Scopes {
 
   // Changes from the reflector of a scope. Ignored if the scope is retired, because a list-watch
   // ends slightly later than its scope. Errors: exhausted (CacheLimits); then nothing was changed.
+  // `part` has what was written of the list while it arrived; null: nothing.
   Status replace(LocalScope& scope, sync::watch::WatchCache::Objects objects,
-                 sync::objects::Version version, const sync::wire::ScopeKind& kind);
+                 sync::objects::Version version, const sync::wire::ScopeKind& kind,
+                 ScopeRows::Part* part = nullptr);
   Status apply(LocalScope& scope, sync::watch::CacheEvent event);
   void bookmark(LocalScope& scope, sync::objects::Version version);
+
+  // As in ScopeRows: for a scope that keeps its objects on disk.
+  [[nodiscard]] Status write_part(LocalScope& scope, ScopeRows::Part& part,
+                                  const ScopeRows::ObjectRefs& objects);
+  void drop_part(ScopeRows::Part& part) { rows_.drop_part(part); }
 
   // Applies a write that was accepted here to one scope that holds the object. Call flush() after
   // all of these scopes.
@@ -92,7 +99,8 @@ class Scopes {
   [[nodiscard]] bool settle(LocalScope& scope, const sync::watch::WatchCache::States& answered);
 
   // Writes all unwritten changes, as ScopeRows::flush(). Then notifies the watches of held scopes.
-  // Errors: the disk's; changes that could not be written stay unwritten.
+  // Drops the scopes whose objects turned out to be unreadable: they are listed again when they are
+  // requested. Errors: the disk's; changes that could not be written stay unwritten.
   [[nodiscard]] Status flush();
   // As flush(), but also writes how far each scope has come without changes of its objects, so that
   // its watch continues there after a restart.
@@ -120,8 +128,11 @@ class Scopes {
   void note(LocalScope& scope, const sync::watch::ObjectKey& key);
   // Notifies waiters, unless the scope is held.
   void announce(LocalScope& scope);
-  // Ends the hold of a scope whose changes are on disk.
+  // The scope's changes are on disk: counts it anew, and ends its hold.
   void release(LocalScope& scope);
+  void drop_unreadable();
+  // Notes which bytes `objects` will replace in the file.
+  void note_replaced(LocalScope& scope, const sync::watch::WatchCache::Objects& objects);
   // Writes the scope's changes durably now. A scope of pods is held until that worked.
   void make_durable(LocalScope& scope);
 
@@ -141,10 +152,12 @@ class Scopes {
   [[nodiscard]] Status evict(const ScopePtr& scope);
   // Drops the events kept for watches that resume, of one owner or of all ("").
   void forget_events(std::string_view owner);
-  // Counts the scope's bytes as they are now.
+  // Counts the scope's bytes as they are now, first those of its objects or only the others.
+  void count_objects(LocalScope& scope);
   void account(LocalScope& scope);
-  // Whether a restored scope fits the limits. The run that stored it may have had larger ones.
-  [[nodiscard]] Result<bool> fits(const store::Scope& row);
+  // Whether a restored scope fits the limits. The run that stored it may have had larger ones. One
+  // of the node's that does not fit into memory keeps its objects on disk.
+  [[nodiscard]] Result<bool> fits(const store::Scope& row, LocalScope& scope);
 
   asio::any_io_executor executor_;
   StoredAnswers& answers_;

@@ -80,11 +80,11 @@ Status Scopes::fill(LocalScope& scope, const LocalScope& wider) {
     kind.encoding = sync::wire::parse_encoding(scope.key().encoding).value_or(kind.encoding);
     TRY(objects, sync::watch::transcoded(std::move(objects), kind));
   }
-  const std::size_t bytes = sync::watch::WatchCache::bytes_of(objects);
+  const std::size_t bytes = sync::watch::WatchCache::memory_bytes_of(objects);
   if (auto room = admit(scope, objects.size(), bytes); !room) return room;
   scope.cache().restore(std::move(objects), wider.cache().version(), kind);
   scope.set_derived(true);
-  account(scope);
+  count_objects(scope);
   announce(scope);
   return {};
 }

@@ -17,10 +17,6 @@ Extent extent_of(const LocalScope& scope) {
   return scope.key().namespace_name.empty() ? Extent::cluster : Extent::one_namespace;
 }
 
-std::size_t event_bytes_of(const sync::watch::WatchCache& cache) {
-  return cache.memory_bytes() - cache.object_bytes();
-}
-
 }  // namespace
 
 sync::watch::ScopeFactsTable Scopes::facts_of(const std::vector<ScopePtr>& scopes) const {
@@ -33,7 +29,7 @@ sync::watch::ScopeFactsTable Scopes::facts_of(const std::vector<ScopePtr>& scope
                      .keeps_writes = scope->cache().has_local_events(),
                      .is_needed = is_needed_(*scope),
                      .bytes = scope->accounted(),
-                     .event_bytes = event_bytes_of(scope->cache()),
+                     .event_bytes = scope->cache().history_bytes(),
                      .used_at = scope->used_at(),
                      .last_used = scope->last_used()});
   }
@@ -71,8 +67,8 @@ Status Scopes::admit(const LocalScope& scope, std::size_t objects, std::size_t b
     const sync::watch::Growth growth{.owner = scope.key().owner,
                                      .objects = objects,
                                      .bytes = bytes,
-                                     .bytes_before = scope.cache().object_bytes(),
-                                     .event_bytes = event_bytes_of(scope.cache()),
+                                     .bytes_before = scope.object_memory(),
+                                     .event_bytes = scope.cache().history_bytes(),
                                      .counted = scope.accounted()};
     if (has_room_for(growth, bytes_, limits_)) return {};
     const std::vector<ScopePtr> others = all_but(&scope);
@@ -94,20 +90,35 @@ void Scopes::forget_events(std::string_view owner) {
   }
 }
 
+void Scopes::count_objects(LocalScope& scope) {
+  // Only then some bytes are elsewhere.
+  const bool counts = scope.keeps_on_disk() || scope.derived();
+  scope.set_object_memory(
+      counts ? std::optional(sync::watch::WatchCache::memory_bytes_of(scope.cache().objects()))
+             : std::nullopt);
+  account(scope);
+}
+
 void Scopes::account(LocalScope& scope) {
-  const std::size_t now = scope.is_detached() ? 0 : scope.cache().memory_bytes();
+  const std::size_t history = scope.cache().history_bytes();
+  const std::size_t now = scope.is_detached() ? 0 : scope.object_memory() + history;
   bytes_.change(scope.key().owner, scope.accounted(), now);
   scope.set_accounted(now);
   snapshots_.limit_unshared(limits_.memory_bytes - std::min(bytes_.all(), limits_.memory_bytes));
 }
 
-Result<bool> Scopes::fits(const store::Scope& row) {
+Result<bool> Scopes::fits(const store::Scope& row, LocalScope& scope) {
   TRY(const store::CacheSize size, rows_.size(row));
   const auto objects = static_cast<std::size_t>(size.objects);
-  const std::size_t bytes =
-      static_cast<std::size_t>(size.bytes) + objects * sync::watch::object_overhead;
-  return has_room_for({.owner = row.key.owner, .objects = objects, .bytes = bytes}, bytes_,
-                      limits_);
+  const auto bytes = static_cast<std::size_t>(size.bytes);
+  const auto fit = [this, &row, objects](std::size_t in_memory) {
+    return has_room_for({.owner = row.key.owner, .objects = objects, .bytes = in_memory}, bytes_,
+                        limits_);
+  };
+  if (fit(bytes + objects * sync::watch::object_overhead)) return true;
+  if (!limits_.may_keep_on_disk(row.key.owner) || bytes > limits_.list_bytes()) return false;
+  scope.set_keeps_on_disk(true);
+  return fit(objects * (sync::watch::object_overhead + sync::watch::place_overhead));
 }
 
 }  // namespace holdfast::agent

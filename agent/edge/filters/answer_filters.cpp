@@ -1,12 +1,15 @@
 #include "agent/edge/filters/answer_filters.h"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "agent/edge/filters/filtered_stream.h"
 #include "agent/edge/forward/unavailable.h"
 #include "agent/edge/options/pods_address.h"
 #include "agent/edge/route/answer.h"
 #include "agent/edge/route/caller.h"
+#include "platform/check.h"
 #include "platform/log.h"
 #include "platform/net/transport.h"
 #include "platform/text.h"
@@ -22,6 +25,8 @@ using sync::filters::Need;
 
 // How often keep_up() checks for a refused scope while knowledge is missing.
 constexpr auto look_again = std::chrono::seconds(1);
+// How much of a list is filtered before others have their turn.
+constexpr std::size_t filter_at_once = 256UL * 1024;
 
 std::string encoding(sync::wire::Encoding wanted) { return std::string(to_string(wanted)); }
 
@@ -172,7 +177,7 @@ http::Response AnswerFilters::unavailable_before(Need need, std::string_view res
 asio::awaitable<http::Response> AnswerFilters::filter_response(const FilterRequest& call,
                                                                http::Response response) {
   if (response.stream && view(call)) response.stream = filtered_stream(*this, call, response);
-  if (view(call)) response.join_pieces();
+  if (response.pieces && view(call)) co_return co_await filter_list(call, std::move(response));
   const MonoTime until = deadline();
   const bool good = response.status >= 200 && response.status < 300;
   // Each round may find that more knowledge is missing, and waits for it.
@@ -191,6 +196,62 @@ asio::awaitable<http::Response> AnswerFilters::filter_response(const FilterReque
     if (!learnt) co_return unavailable_before(shown->need, call.resource);
   }
   co_return response;
+}
+
+asio::awaitable<http::Response> AnswerFilters::filter_list(const FilterRequest& call,
+                                                           http::Response response) {
+  const auto list = std::dynamic_pointer_cast<CachedList>(response.pieces);
+  CHECK(list);  // Nothing else comes in pieces.
+  const MonoTime until = deadline();
+  for (;;) {
+    const ViewPtr how = view(call);
+    if (!how) co_return response;
+    const auto shown = co_await filtered_items(how, list);
+    if (!shown) {
+      const bool too_large = shown.error().code == Errc::exhausted;
+      co_return too_large ? status_problem(507, shown.error().what) : cannot_filter(shown.error());
+    }
+    if (!shown->need) {
+      response.pieces = std::make_shared<CachedList>(list->kind(), list->part(), shown->items);
+      co_return response;
+    }
+    const bool learnt = co_await wait_for(*shown->need, until);
+    if (!learnt) co_return unavailable_before(*shown->need, call.resource);
+  }
+}
+
+asio::awaitable<Result<AnswerFilters::ShownItems>> AnswerFilters::filtered_items(
+    ViewPtr how, std::shared_ptr<const CachedList> list) {
+  const std::size_t most = scopes_.limits().scope_bytes;
+  ShownItems shown;
+  std::size_t changed = 0;
+  std::size_t read = 0;
+  for (const sync::watch::Body& item : list->items()) {
+    const auto cached = item.load();
+    if (!cached) co_return fail(cached.error());
+    auto filtered = sync::filters::filter_object(how->chain, *how->knowledge, **cached);
+    if (!filtered) co_return fail(filtered.error());
+    if (filtered->effect == Effect::unknown) {
+      shown.need = filtered->need;
+      co_return shown;
+    }
+    if (filtered->effect == Effect::changed) {
+      changed += filtered->bytes.size();
+      if (changed > most) {
+        co_return fail(Errc::exhausted, "filters would change more than " + std::to_string(most) +
+                                            " bytes of this list: ask for pages");
+      }
+      shown.items.emplace_back(std::make_shared<const std::string>(std::move(filtered->bytes)));
+    } else if (filtered->effect != Effect::dropped) {
+      shown.items.push_back(item);
+    }
+    // A large list must not keep the heartbeats waiting.
+    read += item.size();
+    if (read < filter_at_once) continue;
+    read = 0;
+    co_await asio::post(asio::use_awaitable);
+  }
+  co_return shown;
 }
 
 asio::awaitable<bool> AnswerFilters::wait_for(Need need, MonoTime deadline) {

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/edge/cache/cached_list.h"
 #include "agent/edge/cache/scopes.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/options/options.h"
@@ -97,6 +98,16 @@ class AnswerFilters {
     // Whether it has changed since the last call.
     [[nodiscard]] bool has_news();
   };
+
+  // The items of a list as a client may see them; of what is missing, only `need` is set.
+  struct ShownItems {
+    std::vector<sync::watch::Body> items;
+    std::optional<sync::filters::Need> need;
+  };
+  asio::awaitable<Result<ShownItems>> filtered_items(ViewPtr how,
+                                                     std::shared_ptr<const CachedList> list);
+  // filter_response() for a large list from the cache, without joining it.
+  asio::awaitable<http::Response> filter_list(const FilterRequest& call, http::Response response);
 
   void refresh();
   [[nodiscard]] bool read_config();

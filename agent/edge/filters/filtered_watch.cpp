@@ -6,10 +6,11 @@ namespace {
 using sync::filters::FilteredEvents;
 using sync::filters::Need;
 
-std::string frames_of(const sync::wire::ScopeKind& kind, const FilteredEvents& delivered) {
+Result<std::string> frames_of(const sync::wire::ScopeKind& kind, const FilteredEvents& delivered) {
   std::string frames;
   for (const sync::watch::CacheEvent& event : delivered.events) {
-    frames += sync::watch::event_frame(kind, event.type, *event.object.bytes);
+    TRY(const sync::watch::Bytes cached, event.object.bytes.load());
+    frames += sync::watch::event_frame(kind, event.type, *cached);
   }
   return frames;
 }
@@ -33,14 +34,18 @@ Result<std::optional<Need>> FilteredWatch::begin(const sync::watch::WatchCache& 
 Result<std::optional<std::string>> FilteredWatch::frames(const sync::wire::ScopeKind& kind,
                                                          const sync::watch::CacheEvent& event) {
   std::optional<std::string> none;
-  if (!view_) return sync::watch::event_frame(kind, event.type, *event.object.bytes);
+  if (!view_) {
+    TRY(const sync::watch::Bytes cached, event.object.bytes.load());
+    return sync::watch::event_frame(kind, event.type, *cached);
+  }
   TRY(const FilteredEvents delivered, filter_.filter_event(*view_, event));
   if (delivered.need) {
     filters_.want(*delivered.need);
     return none;
   }
   has_sent_any_ = true;
-  return frames_of(kind, delivered);
+  TRY(std::string frames, frames_of(kind, delivered));
+  return frames;
 }
 
 bool FilteredWatch::same_chain(const ViewPtr& view) const {

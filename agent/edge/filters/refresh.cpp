@@ -86,7 +86,11 @@ bool AnswerFilters::read_config() {
   if (!config_.complete) return false;
   const sync::watch::WatchCache& cache = config_.scope->cache();
   std::string text;
-  if (!cache.objects().empty()) text = *cache.objects().begin()->second.bytes;
+  if (!cache.objects().empty()) {
+    const auto cached = cache.objects().begin()->second.bytes.load();
+    if (!cached) return false;
+    text = **cached;
+  }
   if (text == config_text_) return false;
   config_text_ = text;
   sync::filters::HubConfigRead read;

@@ -204,7 +204,7 @@ asio::awaitable<Status> Rejoin::check_node() {
   const CachedNode known = cached_node();
   if (node->status != 200 && known.object != nullptr) {
     const auto& kind = known.scope->cache().kind();
-    known_node_ = sync::watch::cached_json(kind, *known.object->bytes).value_or("");
+    known_node_ = sync::watch::cached_json(kind, known.object->bytes).value_or("");
   }
   if (node->status == 404) {
     const auto registered = co_await registration_.repeat(known_node_);

@@ -173,7 +173,7 @@ std::optional<std::string> current_of(const std::vector<ScopePtr>& scopes,
     const sync::watch::CachedObject* cached = scope->cache().find(object);
     if (cached == nullptr || scope->key().owner != owner) continue;
     const sync::wire::ScopeKind& kind = scope->cache().kind();
-    auto json = sync::watch::cached_json(kind, *cached->bytes);
+    auto json = sync::watch::cached_json(kind, cached->bytes);
     if (!json) continue;
     found = *std::move(json);
     if (kind.encoding == sync::wire::Encoding::json) break;
@@ -190,7 +190,9 @@ std::optional<http::Response> cached_answer(const sync::wire::Accept& accept,
     const sync::wire::ScopeKind& kind = scope->cache().kind();
     const sync::watch::CachedObject* cached = scope->cache().find(object);
     if (cached == nullptr || kind.encoding != encoding) continue;
-    http::Response response{.body = sync::watch::object_body(kind, *cached->bytes)};
+    const auto bytes = cached->bytes.load();
+    if (!bytes) continue;
+    http::Response response{.body = sync::watch::object_body(kind, **bytes)};
     response.headers.set("Content-Type", std::string(sync::wire::content_type(kind.encoding)));
     return response;
   }
@@ -202,12 +204,12 @@ std::optional<http::Response> cached_answer(const sync::wire::Accept& accept,
 Result<std::string> shown_in(const sync::watch::WatchCache& cache,
                              const sync::watch::CacheEvent& event, std::string_view object) {
   const sync::watch::CachedObject* last = cache.find(event.key);
-  if (event.type == sync::watch::EventType::deleted) {
-    CHECK(last != nullptr);
-    return sync::watch::with_version(*last->bytes, event.object.version);
-  }
+  const bool is_deleted = event.type == sync::watch::EventType::deleted;
+  CHECK(last != nullptr || !is_deleted);
   if (last == nullptr) return sync::autonomy::local_form(cache.kind(), std::nullopt, object);
-  return sync::autonomy::local_form(cache.kind(), *last->bytes, object);
+  TRY(const sync::watch::Bytes before, last->bytes.load());
+  if (is_deleted) return sync::watch::with_version(*before, event.object.version);
+  return sync::autonomy::local_form(cache.kind(), *before, object);
 }
 
 }  // namespace

@@ -65,8 +65,9 @@ void add_options(config::Options& options, EdgeOptions& settings) {
               "most cached lists; requests beyond it are forwarded");
   options.add(
       "list-bytes-max", settings.list_bytes_max,
-      "most bytes of one cached list, half of it for callers with their own credentials, and "
-      "of an answer that is filtered; a larger list is passed through, not cached");
+      "most bytes of one cached list in memory, half of it for callers with their own "
+      "credentials, and of an answer that is filtered; a larger list of the node's is kept on "
+      "disk, others are passed through");
   options.add("cache-memory-max", settings.cache_memory_max,
               "most bytes of all cached lists in memory; the node's own have priority");
   options.add("cache-disk-max", settings.cache_disk_max, "most bytes of cache.db and its log");

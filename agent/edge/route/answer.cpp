@@ -21,6 +21,13 @@ http::Response status_problem(int status, std::string_view message) {
   return to_response(body);
 }
 
+http::Response joined(http::Response response, std::size_t bytes_max) {
+  const Status done = response.join_pieces(bytes_max);
+  if (done) return response;
+  const bool too_large = done.error().code == Errc::exhausted;
+  return status_problem(too_large ? 507 : 500, done.error().what);
+}
+
 void drop_connection_headers(http::Headers& headers, bool keep_upgrade) {
   http::drop_hop_by_hop(headers, keep_upgrade);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,10 @@ struct RoutedAnswer {
 
 // A Status for an error that http::Server answers itself.
 [[nodiscard]] http::Response status_problem(int status, std::string_view message);
+
+// The answer with its pieces joined to one body, which can be changed as a whole. Instead of it 507
+// if the body would have more than `bytes_max` bytes, and 500 if the pieces cannot be read.
+[[nodiscard]] http::Response joined(http::Response response, std::size_t bytes_max);
 
 // Removes the hop-by-hop headers, which belong to one connection. `keep_upgrade` keeps those of a
 // protocol upgrade.

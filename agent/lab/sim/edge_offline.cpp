@@ -100,7 +100,7 @@ Answer Edge::accept(const Request& request, Admission admission) {
   const sync::watch::CachedObject* cached = known ? scope->cache().find(key_of(*info)) : nullptr;
   std::optional<std::string> current;
   if (cached != nullptr) {
-    auto json = sync::watch::cached_json(scope->cache().kind(), *cached->bytes);
+    auto json = sync::watch::cached_json(scope->cache().kind(), cached->bytes);
     CHECK(json);
     current = *std::move(json);
   }
@@ -155,7 +155,11 @@ void Edge::apply(const sync::objects::RequestInfo& info,
       .object = {.uid = outcome.uid, .version = version, .bytes = {}}};
   const sync::watch::CachedObject* last = cache.find(event.key);
   std::optional<std::string_view> before;
-  if (last != nullptr) before = *last->bytes;
+  if (last != nullptr) {
+    const auto cached = last->bytes.load();
+    CHECK(cached);
+    before = **cached;
+  }
   if (event.type == sync::watch::EventType::deleted && !before) return;
   auto bytes = event.type == sync::watch::EventType::deleted
                    ? sync::watch::with_version(*before, version)
@@ -176,7 +180,7 @@ void Edge::reapply_outbox() {
     const sync::watch::CachedObject* cached = scope->cache().find(key_of(entry.object));
     std::optional<std::string> current;
     if (cached != nullptr) {
-      auto json = sync::watch::cached_json(scope->cache().kind(), *cached->bytes);
+      auto json = sync::watch::cached_json(scope->cache().kind(), cached->bytes);
       CHECK(json);
       current = *std::move(json);
     }

@@ -199,15 +199,21 @@ void Scope::perform(const reflect::Bookmark& action) {
 
 // ---------------------------------------------------------------------------------------- feeds
 
+static std::string bytes_of(const sync::watch::CachedObject& object) {
+  const auto bytes = object.bytes.load();
+  CHECK(bytes);
+  return **bytes;
+}
+
 PodPtr decode_pod(const sync::watch::CachedObject& object) {
-  auto pod = sync::wire::decode_bytes<sync::Pod>(*object.bytes);
+  auto pod = sync::wire::decode_bytes<sync::Pod>(bytes_of(object));
   CHECK(pod);
   return std::make_shared<const sync::Pod>(*std::move(pod));
 }
 
 NodePtr node_in(const WatchCache& cache) {
   if (cache.objects().empty()) return nullptr;
-  auto node = sync::wire::decode_bytes<sync::Node>(*cache.objects().begin()->second.bytes);
+  auto node = sync::wire::decode_bytes<sync::Node>(bytes_of(cache.objects().begin()->second));
   CHECK(node);
   return std::make_shared<const sync::Node>(*std::move(node));
 }

@@ -320,10 +320,11 @@ asio::awaitable<void> ServerSession::Core::send_stream(StreamPtr stream) {
 
 asio::awaitable<void> ServerSession::Core::send_pieces(StreamPtr stream, BodyPieces& pieces) {
   while (!stream->closed) {
-    const std::string piece = pieces.next();
-    transport.engine().send(stream->id, piece, piece.empty());
+    const auto piece = next_piece(pieces);
+    if (!piece) co_return reset(*stream, Code::internal_error);
+    transport.engine().send(stream->id, *piece, piece->empty());
     transport.flush();
-    if (piece.empty()) break;
+    if (piece->empty()) break;
     const bool in_time = co_await taken(stream, unsent_max);
     if (!in_time) reset(*stream, Code::cancel);
     if (!in_time) break;
@@ -344,8 +345,8 @@ asio::awaitable<void> ServerSession::Core::answer(
     // A stream can last for hours, and the request's body is not needed any more.
     (void)std::exchange(stream->request.body, {});
     release_bytes(*stream);
-  } else if (share->take_answer(response.body_size(), stream->bytes)) {
-    stream->bytes += response.body_size();
+  } else if (share->take_answer(response.body_memory(), stream->bytes)) {
+    stream->bytes += response.body_memory();
   } else {
     ++refusals.memory;
     response = service.problem(503, "too many bytes of answers are being sent already");

@@ -15,8 +15,8 @@ class CountedPieces final : public BodyPieces {
   CountedPieces(std::size_t count, std::size_t& produced) : count_(count), produced_(produced) {}
 
   [[nodiscard]] std::size_t size() const override { return count_ * 1000; }
-  [[nodiscard]] std::string next() override {
-    if (next_ == count_) return {};
+  [[nodiscard]] Result<std::string> next() override {
+    if (next_ == count_) return std::string();
     ++produced_;
     return std::string(1000, letter(next_++));
   }
@@ -133,11 +133,15 @@ TEST(Pieces, ThatDoNotFitTheMemoryLimitAreNotProduced) {
 TEST(Pieces, AreJoinedForThoseWhoChangeTheBody) {
   std::size_t produced = 0;
   Response response;
-  response.join_pieces();
+  EXPECT_TRUE(response.join_pieces(0));
   EXPECT_EQ(response.body, "");
   response.pieces = std::make_shared<CountedPieces>(3, produced);
   EXPECT_EQ(response.body_size(), 3000u);
-  response.join_pieces();
+  const Status too_large = response.join_pieces(2999);
+  ASSERT_FALSE(too_large);
+  EXPECT_EQ(too_large.error().code, Errc::exhausted);
+  EXPECT_EQ(produced, 0u);
+  EXPECT_TRUE(response.join_pieces(3000));
   EXPECT_EQ(response.body, whole_of(3));
   EXPECT_EQ(response.pieces, nullptr);
   EXPECT_EQ(response.body_size(), 3000u);

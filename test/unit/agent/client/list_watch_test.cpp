@@ -98,7 +98,10 @@ struct Pages final : ListWatchSink {
     lines.push_back((first ? "first " : "next ") + std::to_string(items.size()));
     return {};
   }
-  void end_list(const std::string& version) override { lines.push_back("end " + version); }
+  Status try_end_list(const std::string& version) override {
+    lines.push_back("end " + version);
+    return {};
+  }
   void list_failed(const sync::watch::Failure& failure) override {
     lines.push_back("failed " + std::string(to_string(failure.code)));
   }

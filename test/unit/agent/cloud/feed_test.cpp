@@ -98,12 +98,12 @@ TEST(Feed, PagesAreTakenOverAtOnceAndWhatTheyDoNotHaveGoesAtTheirEnd) {
   ASSERT_TRUE(feed.try_page({item("a"), item("b")}, true, {}));
   EXPECT_FALSE(feed.complete());
   ASSERT_TRUE(feed.try_page({item("c")}, false, {}));
-  feed.end_list("1");
+  ASSERT_TRUE(feed.try_end_list("1"));
   EXPECT_TRUE(feed.complete());
   feed.apply({Type::added, item("d"), "2"});
   ASSERT_TRUE(feed.try_page({item("a")}, true, {}));
   ASSERT_TRUE(feed.try_page({item("c")}, true, {})) << "it broke off, and began anew";
-  feed.end_list("3");
+  ASSERT_TRUE(feed.try_end_list("3"));
   EXPECT_EQ(log.lines, (Lines{"set a", "set b", "set c", "set d", "set a", "set c", "remove a",
                               "remove b", "remove d"}));
 }
@@ -119,7 +119,7 @@ TEST(Feed, AListThatDoesNotFitIsTakenBack) {
   feed.limit_memory(memory, [&refused] { ++refused; });
   const std::string large = item(std::string(100'000, 'l'));
   ASSERT_TRUE(feed.try_page({item("a")}, true, {}));
-  feed.end_list("1");
+  ASSERT_TRUE(feed.try_end_list("1"));
   feed.apply({Type::added, item("b"), "2"});
   ASSERT_TRUE(feed.try_page({item("a"), item("c")}, true, {}));
   heap = 101;
@@ -134,7 +134,7 @@ TEST(Feed, AListThatDoesNotFitIsTakenBack) {
   heap = 100;
   ASSERT_TRUE(feed.try_page({item("a"), item("b")}, true, {}));
   EXPECT_TRUE(feed.out_of_memory());
-  feed.end_list("3");
+  ASSERT_TRUE(feed.try_end_list("3"));
   EXPECT_FALSE(feed.out_of_memory());
   heap = 101;
   const Status event = feed.try_apply({Type::added, large, "4"});

@@ -188,7 +188,7 @@ TEST(Scopes, TheFileAndItsLogStayBelowTheirLimit) {
   EXPECT_GE(refused, 3);
 }
 
-TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
+TEST(Scopes, WhatIsLargerThanTheLimitsIsNotInMemoryAfterAStart) {
   const test::ScratchDir dir;
   test::VirtualTime time;
   {
@@ -201,9 +201,14 @@ TEST(Scopes, WhatIsLargerThanTheLimitsIsNotReadAtTheStart) {
   }
   Agent run(time.context(), dir.path(),
             sync::watch::CacheLimits{.memory_bytes = 15'000, .scope_bytes = 50'000});
-  EXPECT_EQ(count(run.scopes, "node"), 1u);
-  EXPECT_TRUE(run.scopes.find(of("node", 1))->cache().complete());
-  EXPECT_EQ(count(run.scopes, "token:a"), 0u);
+  EXPECT_EQ(count(run.scopes, "node"), 2u);
+  for (const int i : {1, 2}) {
+    const ScopePtr scope = run.scopes.find(of("node", i));
+    EXPECT_TRUE(scope->cache().complete());
+    EXPECT_EQ(scope->keeps_on_disk(), i == 2);
+  }
+  EXPECT_LE(run.scopes.memory_bytes(), 15'000u);
+  EXPECT_EQ(count(run.scopes, "token:a"), 0u) << "only the node's are kept on disk";
 }
 
 TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {

@@ -267,7 +267,7 @@ TEST(Scopes, WhatIsCachedInOneEncodingAnswersNarrowerQuestionsInTheOther) {
     ASSERT_TRUE(run.scopes.derive(*scope));
     EXPECT_EQ(shown(scope), "9: a@3");
     EXPECT_EQ(to_string(scope->cache().kind().encoding), asked);
-    const std::string& bytes = *scope->cache().find(key("a"))->bytes;
+    const std::string bytes = **scope->cache().find(key("a"))->bytes.load();
     EXPECT_EQ(to_string(sync::watch::encoding_of(bytes)), asked);
     const auto json =
         sync::wire::parse_json(sync::watch::cached_json(scope->cache().kind(), bytes).value());

@@ -132,7 +132,7 @@ TEST(WatchFilter, DeletesOnlyWhatTheClientHasSeenAndAddsWhatComesBack) {
   WatchFilter filter;
   for (const Step& step : steps) {
     EXPECT_EQ(told(filter.filter_event(view, step.event).value()), step.told)
-        << *step.event.object.bytes;
+        << **step.event.object.bytes.load();
   }
 }
 

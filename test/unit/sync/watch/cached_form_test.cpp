@@ -45,10 +45,11 @@ TEST(CachedForm, ACustomResourceKeepsItsOwnKind) {
     EXPECT_EQ(event_frame(noxus, EventType::added, kept),
               R"({"type":"ADDED","object":)" + object + "}\n");
     EXPECT_EQ(object_body(noxus, kept), object + "\n");
-    EXPECT_EQ(ListBody(noxus, {.version = 9}, {std::make_shared<const std::string>(kept)}).rest(),
-              R"({"kind":"NoxuItemList","apiVersion":"example.com/v1","metadata":)"
-              R"({"resourceVersion":"9"},"items":[)" +
-                  object + "]}\n");
+    EXPECT_EQ(
+        ListBody(noxus, {.version = 9}, {std::make_shared<const std::string>(kept)}).rest().value(),
+        R"({"kind":"NoxuItemList","apiVersion":"example.com/v1","metadata":)"
+        R"({"resourceVersion":"9"},"items":[)" +
+            object + "]}\n");
   }
   for (const char* version : {"v1", "apps/v1", "storage.k8s.io/v1"}) {
     const std::string object =

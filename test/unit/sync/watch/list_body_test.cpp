@@ -26,7 +26,7 @@ Bytes listed_pod(wire::Encoding encoding, int number, std::size_t padding) {
 
 TEST(ListBody, IsTheListOfAnApiServer) {
   const Bytes pod = std::make_shared<const std::string>(R"({"metadata":{"name":"a"}})");
-  EXPECT_EQ(ListBody(listed_pods, listed_part, {pod, pod}).rest(),
+  EXPECT_EQ(ListBody(listed_pods, listed_part, {pod, pod}).rest().value(),
             R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9",)"
             R"("continue":"c","remainingItemCount":2},"items":[)"
             R"({"metadata":{"name":"a"}},{"metadata":{"name":"a"}}]})"
@@ -42,18 +42,19 @@ TEST(ListBody, IsTheListOfAnApiServer) {
       "\x12\x0b\x0a\x07\x0a\0\x12\x01\x39\x1a\0\x12\0"
       "\x1a\0\x22\0",
       36);
-  EXPECT_EQ(ListBody(kind, {.version = 9}, {empty}).rest(), expected);
+  EXPECT_EQ(ListBody(kind, {.version = 9}, {empty}).rest().value(), expected);
 }
 
 TEST(ListBody, ItsPiecesAreTheWholeInAnySize) {
   for (const wire::Encoding encoding : {wire::Encoding::json, wire::Encoding::protobuf}) {
     for (const int count : {0, 1, 2, 300}) {
       for (const std::size_t padding : {0UL, 100UL, 20'000UL}) {
-        std::vector<Bytes> items;
-        for (int i = 0; i < count; ++i) items.push_back(listed_pod(encoding, i, padding));
+        std::vector<Bytes> bytes_of;
+        for (int i = 0; i < count; ++i) bytes_of.push_back(listed_pod(encoding, i, padding));
+        const std::vector<Body> items(bytes_of.begin(), bytes_of.end());
         wire::ScopeKind kind = listed_pods;
         kind.encoding = encoding;
-        const std::string whole = ListBody(kind, listed_part, items).rest();
+        const std::string whole = ListBody(kind, listed_part, items).rest().value();
         const auto list = encoding == wire::Encoding::json ? wire::split_list(whole)
                                                            : wire::split_protobuf_list(whole);
         ASSERT_TRUE(list) << list.error().what;
@@ -64,20 +65,22 @@ TEST(ListBody, ItsPiecesAreTheWholeInAnySize) {
                                               .remaining_item_count = 2}));
         ASSERT_EQ(list->items.size(), items.size());
         for (std::size_t i = 0; i < items.size(); ++i) {
-          const std::string_view bytes =
-              encoding == wire::Encoding::json ? *items[i] : wire::open_envelope(*items[i])->raw;
+          const std::string_view bytes = encoding == wire::Encoding::json
+                                             ? *bytes_of[i]
+                                             : wire::open_envelope(*bytes_of[i])->raw;
           EXPECT_EQ(list->items[i], bytes);
         }
         for (const std::size_t size : {1UL, 200UL, 64UL * 1024, whole.size(), 1UL << 30}) {
           ListBody body(kind, listed_part, items);
           EXPECT_EQ(body.size(), whole.size());
           std::string joined;
-          for (std::string piece = body.next(size); !piece.empty(); piece = body.next(size)) {
+          for (std::string piece = body.next(size).value(); !piece.empty();
+               piece = body.next(size).value()) {
             EXPECT_LE(piece.size(), size + padding + 300);
             joined += piece;
           }
           EXPECT_EQ(joined, whole) << count << " items of " << padding << " in pieces of " << size;
-          EXPECT_EQ(body.next(), "");
+          EXPECT_EQ(body.next().value(), "");
         }
       }
     }
@@ -85,12 +88,12 @@ TEST(ListBody, ItsPiecesAreTheWholeInAnySize) {
 }
 
 TEST(ListBody, ReleasesTheItemsThatWereReturned) {
-  std::vector<Bytes> items;
+  std::vector<Body> items;
   for (int i = 0; i < 3; ++i) items.push_back(listed_pod(wire::Encoding::json, i, 1000));
   ListBody body(listed_pods, listed_part, items);
   const auto holders = [&items] {
     std::vector<long> counts;
-    for (const Bytes& item : items) counts.push_back(item.use_count());
+    for (const Body& item : items) counts.push_back(item.use_count());
     return counts;
   };
   EXPECT_EQ(holders(), (std::vector<long>{2, 2, 2}));

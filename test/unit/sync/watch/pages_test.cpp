@@ -18,7 +18,7 @@ WatchCache::Objects keyed(std::initializer_list<ObjectKey> keys) {
 
 std::string shown_page(const ListPage& page) {
   std::string text;
-  for (const Bytes& item : page.items) text += *item + " ";
+  for (const Body& item : page.items) text += **item.load() + " ";
   const auto token = parse_page_token(page.part.continue_token);
   text += token ? "then " + token->after.namespace_name + "/" + token->after.name : "end";
   const auto& left = page.part.remaining_item_count;

@@ -33,7 +33,8 @@ CacheEvent removal(std::string name, objects::Version version) {
 }
 
 std::string text(const CacheEvent& event) {
-  EXPECT_EQ(*event.object.bytes, body(event.object.version)) << "clients read it from the object";
+  EXPECT_EQ(**event.object.bytes.load(), body(event.object.version))
+      << "clients read it from the object";
   return std::string(to_string(event.type)) + " " + event.key.name + "@" +
          std::to_string(event.object.version);
 }

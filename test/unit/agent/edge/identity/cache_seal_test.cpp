@@ -45,7 +45,7 @@ class CacheSealTest : public testing::Test {
     }
     if (!scope->cache().complete()) return "none";
     const sync::watch::CachedObject* found = scope->cache().find({"ns", "s"});
-    return found == nullptr ? "empty" : *found->bytes;
+    return found == nullptr ? "empty" : **found->bytes.load();
   }
 
   test::ScratchDir dir_;

@@ -282,18 +282,26 @@ http::Response FakeCloud::list(const std::string& asked_for, const Query& query)
     response.stream = std::make_shared<Watch>(*this, asked_for, query, seen);
     return response;
   }
+  const auto from = parse_int<std::size_t>(query.get("continue")).value_or(0);
+  const auto limit = parse_int<std::size_t>(query.get("limit")).value_or(0);
   std::string items;
+  std::size_t found = 0;
+  bool more = false;
   for (const auto& [collection, objects] : collections_) {
     if (!is_in(collection, asked_for)) continue;
     for (const auto& [name, object] : objects) {
-      if (!selected(query, name)) continue;
+      if (!selected(query, name) || found++ < from) continue;
+      more = limit > 0 && found > from + limit;
+      if (more) break;
       if (!items.empty()) items += ',';
       items += object;
     }
+    if (more) break;
   }
   std::string body = R"({"kind":")" + kind_of(asked_for);
   body += R"(List","apiVersion":")" + api_version_of(asked_for);
   body += R"(","metadata":{"resourceVersion":")" + std::to_string(version_);
+  if (more) body += R"(","continue":")" + std::to_string(from + limit);
   body += R"("},"items":[)" + items + "]}";
   return ok(std::move(body));
 }

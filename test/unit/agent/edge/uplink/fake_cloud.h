@@ -1,5 +1,6 @@
 // A small fake cloud: some objects, one lease, and any number of API servers, each behind a link
-// that can be cut, and each with its own faults.
+// that can be cut, and each with its own faults. A list that is read in pages must not change
+// meanwhile.
 //
 // Threading: the loop's thread only.
 

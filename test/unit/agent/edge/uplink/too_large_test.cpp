@@ -1,4 +1,5 @@
-// A list that is too large for the cache: it is not read again and again for nothing.
+// A list that is too large for the cache, in memory and on disk: it is not read again and again for
+// nothing.
 
 #include <gtest/gtest.h>
 
@@ -71,6 +72,7 @@ class TooLarge : public ::testing::Test {
   Collection collection_{100};
   UplinkFixture fixture_{{.set = [](EdgeOptions& options) {
     options.list_bytes_max = list_bytes_max;
+    options.cache_disk_max = list_bytes_max;
     // Thousands of heartbeats would cost most of the time of these tests.
     options.lease_renew_interval = 5min;
     options.lease_duration = 20min;
