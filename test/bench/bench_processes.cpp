@@ -105,9 +105,19 @@ asio::awaitable<Status> BenchProcesses::restart_agent() {
                        "--admin-listen=127.0.0.1:0", "--cache-agents=*", "--rejoin-jitter=1ms"});
   if (!started) co_return fail(started.error());
   CO_TRY(const std::uint16_t port, co_await port_of("edge", "serving", "proxy_port"));
+  CO_TRY(const std::uint16_t admin, co_await port_of("edge", "serving", "admin_port"));
   agent_ = std::make_unique<http::Client>(loopback(port));
+  admin_ = std::make_unique<http::Client>(loopback(admin));
   Status done;
   co_return done;
+}
+
+asio::awaitable<Result<std::string>> BenchProcesses::admin(std::string target) {
+  http::Request request{.target = std::move(target)};
+  CO_TRY(http::Response answer,
+         co_await admin_->send(std::move(request), SystemClock().mono() + 10s));
+  if (answer.status != 200) co_return fail(Errc::unavailable, answer.body);
+  co_return std::move(answer.body);
 }
 
 asio::awaitable<Status> BenchProcesses::create(std::string target, std::string body) {
@@ -164,18 +174,25 @@ Result<std::uintmax_t> BenchProcesses::agent_binary() {
   return fail(Errc::not_found, "holdfast-edge");
 }
 
-Result<std::int64_t> memory_of(int pid) {
-  const std::string file = "/proc/" + std::to_string(pid) + "/smaps_rollup";
+Result<std::int64_t> kib_of(const std::string& file, std::string_view label) {
   TRY(const std::string text, fs::read_all(file, 1 << 16));
-  const std::size_t at = text.find("\nPss:");
-  const std::string_view rest = std::string_view(text).substr(at + 5);
-  const std::string_view number = trim(rest.substr(0, rest.find("kB")));
-  const auto kib = parse_int<std::int64_t>(number);
-  if (at == std::string::npos || !kib) return fail(Errc::invalid, file);
+  const std::size_t at = text.find("\n" + std::string(label));
+  if (at == std::string::npos) return fail(Errc::invalid, file);
+  const std::string_view rest = std::string_view(text).substr(at + 1 + label.size());
+  const auto kib = parse_int<std::int64_t>(trim(rest.substr(0, rest.find("kB"))));
+  if (!kib) return fail(Errc::invalid, file);
   return *kib;
 }
 
+Result<std::int64_t> memory_of(int pid) {
+  return kib_of("/proc/" + std::to_string(pid) + "/smaps_rollup", "Pss:");
+}
+
 Result<std::int64_t> BenchProcesses::memory() const { return memory_of(children_.pid("edge")); }
+
+Result<std::int64_t> BenchProcesses::peak_memory() const {
+  return kib_of("/proc/" + std::to_string(children_.pid("edge")) + "/status", "VmHWM:");
+}
 
 Result<std::size_t> BenchProcesses::agent_connections() const {
   std::set<std::string> sockets;  // "socket:[4711]"

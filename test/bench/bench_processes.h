@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "agent/lab/cluster/children.h"
 #include "platform/http/client.h"
@@ -37,6 +38,9 @@ class BenchProcesses {
   // Repeats the request until the agent answers 200. Errors: timeout.
   asio::awaitable<Status> wait_for_agent(std::string target, MonoTime deadline);
 
+  // A page of the agent's admin listener. Errors: an answer that is not 200.
+  asio::awaitable<Result<std::string>> admin(std::string target);
+
   // POSTs an object to the server. Errors: an answer that is not 201.
   asio::awaitable<Status> create(std::string target, std::string body);
 
@@ -44,6 +48,8 @@ class BenchProcesses {
   [[nodiscard]] static Result<std::uintmax_t> agent_binary();
   // The agent's proportional set size, in KiB.
   [[nodiscard]] Result<std::int64_t> memory() const;
+  // The most memory that the agent has had in RAM so far, in KiB.
+  [[nodiscard]] Result<std::int64_t> peak_memory() const;
   // The agent's current number of connections to the server.
   [[nodiscard]] Result<std::size_t> agent_connections() const;
 
@@ -62,7 +68,12 @@ class BenchProcesses {
   agent::lab::cluster::Children children_;
   std::unique_ptr<http::Client> server_;
   std::unique_ptr<http::Client> agent_;
+  std::unique_ptr<http::Client> admin_;
 };
+
+// A figure of a file in /proc in which lines such as "VmHWM:   1234 kB" are, in KiB; the label is
+// "VmHWM:". Errors: invalid (it is not there).
+[[nodiscard]] Result<std::int64_t> kib_of(const std::string& file, std::string_view label);
 
 // The proportional set size of a process, in KiB.
 [[nodiscard]] Result<std::int64_t> memory_of(int pid);

@@ -164,8 +164,17 @@ asio::awaitable<Status> measure_edge(std::filesystem::path data) {
     co_await processes.end();
     if (!done) co_return done;
   }
-  BenchProcesses processes(data);
-  done = co_await measure_reads(processes);
+  {
+    BenchProcesses processes(data);
+    done = co_await measure_reads(processes);
+    co_await processes.end();
+    if (!done) co_return done;
+  }
+  const std::filesystem::path folder = data / "large";
+  std::error_code ignored;
+  std::filesystem::create_directory(folder, ignored);
+  BenchProcesses processes(folder);
+  done = co_await measure_large_list(processes);
   co_await processes.end();
   co_return done;
 }

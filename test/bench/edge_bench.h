@@ -9,8 +9,13 @@
 
 namespace holdfast::bench {
 
+class BenchProcesses;
+
 // Prints a table with the budgets and YurtHub's figures. `data` is an existing directory.
 boost::asio::awaitable<Status> measure_edge(std::filesystem::path data);
+
+// The part of measure_edge() for a list that is too large for the agent's memory.
+boost::asio::awaitable<Status> measure_large_list(BenchProcesses& processes);
 
 // Prints the bytes on the uplink and on the flash of an hour with only a kubelet's heartbeats, in
 // virtual time. Blocks; must not be called from within an event loop.
