@@ -127,7 +127,8 @@ void ScopeSink::watch_opened() {
   if (scope_->refused()) reflectors_.note_success(*scope_, Part::watch);
 }
 
-// Shares the bytes with the cached object if they are equal, so that they are not held twice.
+// Shares the bytes with the cached object if they are equal, so that they are not held twice. Bytes
+// that will go into a part are not shared: the part is dropped if the list breaks off.
 Result<ScopeSink::Read> ScopeSink::read(std::string item) const {
   TRY(sync::wire::ObjectHeader header, sync::wire::read_any_header(item));
   const auto version = server_version(header.resource_version);
@@ -139,10 +140,11 @@ Result<ScopeSink::Read> ScopeSink::read(std::string item) const {
   item.shrink_to_fit();
   sync::watch::CachedObject object{std::move(header.uid), *version,
                                    std::make_shared<const std::string>(std::move(item))};
-  // The bytes of a derived scope may be in the rows of the other one.
-  const bool is_same = known != nullptr && !scope_->derived() && known->uid == object.uid &&
+  const bool is_same = known != nullptr && known->uid == object.uid &&
                        known->version == object.version && known->bytes.seems_equal(object.bytes);
-  if (is_same) object.bytes = known->bytes;
+  // The bytes of a derived scope may be in the rows of the other one.
+  const bool goes_into_part = scope_->keeps_on_disk() && is_same && known->bytes.is_in_memory();
+  if (is_same && !scope_->derived() && !goes_into_part) object.bytes = known->bytes;
   return Read{std::move(key), std::move(object)};
 }
 

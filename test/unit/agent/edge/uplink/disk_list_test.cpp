@@ -275,5 +275,40 @@ TEST_F(DiskList, SurvivesThatItsFileIsRemoved) {
   EXPECT_EQ(listed(), expected({{"p3", "second"}}));
 }
 
+// The list was in memory, and grows while the agent is cut off. The cut that follows in the middle
+// of the new list must not cost the old one.
+TEST(DiskListBefore, ABrokenOffListLeavesTheOldOneAsItWas) {
+  UplinkFixture fixture{{.set = [](EdgeOptions& options) {
+    options.list_bytes_max = list_bytes_max;
+    options.cache_agents = {component};
+  }}};
+  const auto put = [&fixture](int number) {
+    fixture.cloud.put(maps, name_of(number),
+                      R"({"data":{"a":")" + std::string(map_bytes, 'x') + "\"}}");
+  };
+  for (int number = 0; number < 40; ++number) put(number);
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  EXPECT_EQ(fixture.ask(maps + "?resourceVersion=0", component).status, 200);
+  fixture.time.run(1min);
+  EXPECT_EQ(fixture.admin("/v1/scopes").find(R"("on_disk":true)"), std::string::npos);
+  fixture.cut_link();
+  for (int number = 40; number < number_of_maps; ++number) put(number);
+  fixture.cloud.compact();
+  int pages = 0;
+  fixture.servers[0]->special = [&pages](const http::Request& request) {
+    const bool is_page = request.target.find("continue=") != std::string::npos;
+    std::optional<http::Response> never;
+    if (request.path() == maps && is_page && ++pages > 3) never = http::Response{.status = 0};
+    return never;
+  };
+  fixture.servers[0]->restore();
+  ASSERT_TRUE(fixture.time.run_until(2min, [&pages] { return pages > 3; }));
+  fixture.cut_link();
+  fixture.time.run(1min);
+  const http::Response answer = fixture.ask(maps + "?resourceVersion=0", component);
+  ASSERT_EQ(answer.status, 200) << answer.body.substr(0, 300);
+  EXPECT_EQ(sync::wire::split_list(answer.body).value().items.size(), 40u);
+}
+
 }  // namespace
 }  // namespace holdfast::agent::uplink::disk_list
