@@ -17,7 +17,7 @@ asio::awaitable<Result<std::string>> Watch::next() {
     Result<std::string> ended = fail(Errc::cancelled, "watch");
     co_return ended;
   }
-  if (overrun_) {
+  if (overrun_ && pending_.empty()) {
     Result<std::string> broken = fail(Errc::unavailable, "the watcher reads too slowly");
     co_return broken;
   }
@@ -37,10 +37,12 @@ void Watch::finish() {
 
 void Watch::push(std::string line) {
   if (over()) return;
-  pending_ += line;
-  if (pending_.size() > limits_.pending) {
+  // What waits is sent, so that a client that continues there gets on. One event always waits.
+  if (!pending_.empty() && pending_.size() + line.size() > limits_.pending) {
     overrun_ = true;
     finished_ = true;
+  } else {
+    pending_ += line;
   }
   changed_.notify_all();
 }

@@ -1,7 +1,7 @@
 // Watches: streams of events, fed from the registry's changes.
 // Each change costs one prefix comparison for each open watch. One tick() per second serves
-// bookmarks and timeouts of all watches. A client that reads too slowly is disconnected when more
-// than `WatchLimits::pending` bytes wait for it.
+// bookmarks and timeouts of all watches. A client that reads too slowly gets what waits for it, and
+// is disconnected, when more than `WatchLimits::pending` bytes would wait.
 //
 // Threading: the loop's thread only.
 
