@@ -116,6 +116,8 @@ class Run {
       close_watch();
     } else if (const auto* warn = std::get_if<reflect::Warn>(&action)) {
       log_warn("list-watch", {{"path", target_.path}, {"what", warn->what}});
+    } else if (const auto* stall = std::get_if<reflect::ReportStall>(&action)) {
+      sink_.watch_stalled(stall->failure);
     }
   }
 
@@ -161,10 +163,11 @@ class Run {
     if (reflector_.state() == State::waiting) sink_.list_failed(failure);
   }
 
+    const bool in_event = stream_ && events_.held() > 0;
   void fail_watch(const sync::watch::Failure& failure) {
     close_watch();
     if (failure.code != Errc::gone) sink_.watch_failed(failure);
-    feed(reflect::WatchFailed{failure});
+    feed(reflect::WatchFailed{failure, in_event});
   }
 
   asio::awaitable<void> send_list(const reflect::SendList& list) {
@@ -283,6 +286,8 @@ class Run {
     } else {
       take_piece(*piece);
       // After a large piece more data is probably waiting already: no pause, or the watch falls
+    } else if (piece->empty() && events_.held() > 0) {
+      fail_watch({.what = "the watch ended in the middle of an event"});
       // behind.
       const bool gathers = target_.gather > Duration::zero() && piece->size() < large_piece;
       if (gathers) co_await loop::sleep_until(clock_.mono() + target_.gather);

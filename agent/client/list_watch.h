@@ -73,6 +73,9 @@ class ListWatchSink {
   // A watch could not be opened or broke. Not called if its version was gone (410).
   virtual void watch_failed(const sync::watch::Failure& /*failure*/) {}
   virtual void watch_opened() {}
+  // One watch after the other has brought nothing, so that changes are missed: see
+  // ReflectorConfig::stalled_watches. `failure` is that of the last one.
+  virtual void watch_stalled(const sync::watch::Failure& /*failure*/) {}
 };
 
 struct ListWatchTarget {

@@ -19,6 +19,7 @@ using reflect::ListFailed;
 using reflect::OpenWatch;
 using reflect::PageReceived;
 using reflect::Replace;
+using reflect::ReportStall;
 using reflect::SendList;
 using reflect::Started;
 using reflect::TakePage;
@@ -154,7 +155,7 @@ void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
   wait_after(now, failed.failure, actions);
 }
 
-void Reflector::on(MonoTime, const WatchOpened&, Actions&) {
+void Reflector::on(MonoTime now, const WatchOpened&, Actions&) {
   CHECK(state_ == State::opening);
   state_ = State::watching;
   granted_ = true;
@@ -168,8 +169,9 @@ void Reflector::on(MonoTime now, EventReceived&& received, Actions& actions) {
   if (event.type == wire::WatchEvent::Type::error) {
     actions.push_back(CloseWatch{});
     const auto status = wire::parse_status(event.object);
-    return recover(now, status ? failure_of(*status) : failure_of(status.error()), actions);
+    return recover(now, status ? failure_of(*status) : failure_of(status.error()), false, actions);
   }
+  watch_opened_at_ = now;
   watch_had_event_ = true;
   seen_ = event.resource_version;
   if (event.type == wire::WatchEvent::Type::bookmark) {
@@ -181,14 +183,19 @@ void Reflector::on(MonoTime now, EventReceived&& received, Actions& actions) {
 
 void Reflector::on(MonoTime now, const WatchEnded&, Actions& actions) {
   CHECK(state_ == State::opening || state_ == State::watching);
-  if (now - watch_sent_at_ >= config_.short_watch) return watch(now, actions);
-  if (!watch_had_event_) actions.push_back(Warn{"very short watch: closed without an event"});
-  wait(now, {}, false, actions);
+  if (open_for(now) >= config_.short_watch) {
+    barren_ = 0;
+    return watch(now, actions);
+  }
+  const std::string what = "very short watch: closed without an event";
+  if (!watch_had_event_) actions.push_back(Warn{what});
+  watch_later(now, {.code = Errc::unavailable, .what = what}, false, actions);
+  barren_ = 0;
 }
 
 void Reflector::on(MonoTime now, const WatchFailed& failed, Actions& actions) {
   CHECK(state_ == State::opening || state_ == State::watching);
-  recover(now, failed.failure, actions);
+  recover(now, failed.failure, failed.in_event, actions);
 }
 
 void Reflector::on(MonoTime now, const TimePassed&, Actions& actions) {
@@ -270,8 +277,9 @@ void Reflector::pause(MonoTime until, bool then_list, Actions& actions) {
   actions.push_back(WaitUntil{deadline_});
 }
 
-void Reflector::recover(MonoTime now, const Failure& failure, Actions& actions) {
-  if (can_watch_again(failure)) return wait(now, failure.retry_after, false, actions);
+void Reflector::recover(MonoTime now, const Failure& failure, bool in_event, Actions& actions) {
+  if (can_watch_again(failure)) return watch_later(now, failure, in_event, actions);
+  barren_ = 0;
   if (failure.code == Errc::gone) return wait(now, failure.retry_after, true, actions);
   actions.push_back(Warn{"watch: " + failure.what});
   wait_after(now, failure, actions);
@@ -286,3 +294,32 @@ void Reflector::drop_pages() {
 }
 
 }  // namespace holdfast::sync::watch
+void Reflector::watch_later(MonoTime now, const Failure& failure, bool in_event, Actions& actions) {
+  if (has_brought_nothing(now, failure, in_event)) {
+    if (barren_++ == 0) barren_since_ = now;
+  } else {
+    barren_ = 0;
+  }
+  if (barren_ < config_.stalled_watches || now - barren_since_ < config_.stalled_time) {
+    return wait(now, failure.retry_after, false, actions);
+  }
+  actions.push_back(Warn{"one watch after the other brings nothing: " + failure.what});
+  actions.push_back(ReportStall{failure});
+  barren_ = 0;
+  // A list would cost an overloaded server more.
+  if (failure.http_status == 429) return wait(now, failure.retry_after, false, actions);
+  wait_after(now, failure, actions);
+}
+
+bool Reflector::has_brought_nothing(MonoTime now, const Failure& failure, bool in_event) const {
+  if (watch_had_event_) return false;
+  // Without an answer that concerns the link, not the scope.
+  const bool is_away = failure.http_status == 0 && failure.code == Errc::unavailable;
+  if (state_ == State::opening) return !is_away;
+  return in_event || open_for(now) < config_.short_watch;
+}
+
+Duration Reflector::open_for(MonoTime now) const {
+  return state_ == State::watching ? now - watch_opened_at_ : Duration::zero();
+}
+

@@ -3,8 +3,8 @@
 // answers and waits until deadline().
 //
 // It behaves as client-go's reflector, with two differences that save uplink traffic. A watch that
-// broke or was very short is opened again at the last version seen, instead of listing again. A
-// watch that outlives its timeout is treated as dead and closed.
+// broke or was very short is opened again at the last version seen, and a list follows only if one
+// after the other brings nothing. A watch that outlives its timeout is treated as dead and closed.
 //
 // By default the owner gets a list only as a whole: Replace follows the last page; if the list
 // fails, the owner gets nothing. With ReflectorConfig::by_page each page becomes a TakePage at
@@ -47,6 +47,12 @@ struct ReflectorConfig {
   // TakePage and EndList instead of Replace; every list is asked for in pages.
   bool by_page = false;
   pacing::BackoffConfig backoff = {};
+  // A watch brings nothing if a server that can be reached does not open it, if it ends or breaks
+  // without an event within `short_watch`, or if it breaks in the middle of its first event. After
+  // so many of them in a row, and not before so much time has passed since the first, the watch has
+  // stalled: that is reported, and a list follows, unless the server answers 429.
+  int stalled_watches = 5;
+  Duration stalled_time = std::chrono::seconds(30);
   // Used instead of `backoff` after a failed list, and after a failed watch that must be followed
   // by a list (unless its version is gone). So a scope that stays broken is asked for less and less
   // often, while a watch that breaks now and then is opened again soon. Without it, `backoff` is
@@ -127,6 +133,7 @@ using Input = std::variant<Started, PageReceived, ListFailed, WatchOpened, Event
                            WatchEnded, WatchFailed, TimePassed>;
 
 // Actions for the owner.
+  bool in_event = false;  // it broke in the middle of an event
 struct SendList {
   std::string resource_version;
   std::int64_t limit;  // number of objects; 0: no limit
@@ -176,12 +183,16 @@ struct Warn {
   bool operator==(const Warn&) const = default;
 };
 using Action = std::variant<SendList, OpenWatch, CloseWatch, Replace, TakePage, EndList, Apply,
-                            Bookmark, WaitUntil, Warn>;
+                            Bookmark, WaitUntil, Warn, ReportStall>;
 using Actions = std::vector<Action>;
 
 }  // namespace reflect
 
 class Reflector {
+struct ReportStall {  // the watch has stalled: changes are missed; see stalled_watches
+  Failure failure;    // of the last one
+  bool operator==(const ReportStall&) const = default;
+};
  public:
   enum class State : std::uint8_t { idle, listing, opening, watching, waiting };
 
@@ -225,7 +236,13 @@ class Reflector {
   [[nodiscard]] Duration pause_after_refusal();
   void pause(MonoTime until, bool then_list, Actions& actions);
   // Selects what follows a failed watch: another watch or a list.
-  void recover(MonoTime now, const Failure& failure, Actions& actions);
+  void recover(MonoTime now, const Failure& failure, bool in_event, Actions& actions);
+  // Selects what follows a watch that may continue, and counts it if it has brought nothing.
+  void watch_later(MonoTime now, const Failure& failure, bool in_event, Actions& actions);
+  // Whether the watch in progress, which has failed, has shown nothing of what changes.
+  [[nodiscard]] bool has_brought_nothing(MonoTime now, const Failure& failure, bool in_event) const;
+  // How long the watch in progress has been open.
+  [[nodiscard]] Duration open_for(MonoTime now) const;
   void drop_pages();
 
   pacing::Monotonic monotonic_;
@@ -258,3 +275,8 @@ class Reflector {
 };
 
 }  // namespace holdfast::sync::watch
+  MonoTime watch_opened_at_{};
+
+  // Watches in a row that have brought nothing, and when the first of them failed.
+  int barren_ = 0;
+  MonoTime barren_since_{};

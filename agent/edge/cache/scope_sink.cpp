@@ -128,6 +128,12 @@ void ScopeSink::watch_opened() {
 }
 
 // Shares the bytes with the cached object if they are equal, so that they are not held twice. Bytes
+void ScopeSink::watch_stalled(const sync::watch::Failure& failure) {
+  sync::watch::Failure stall = failure;
+  stall.what = "one watch after the other brings nothing: " + failure.what;
+  reflectors_.note_failure(*scope_, Part::watch, stall);
+}
+
 // that will go into a part are not shared: the part is dropped if the list breaks off.
 Result<ScopeSink::Read> ScopeSink::read(std::string item) const {
   TRY(sync::wire::ObjectHeader header, sync::wire::read_any_header(item));

@@ -38,6 +38,7 @@ class ScopeSink final : public ListWatchSink {
   void list_failed(const sync::watch::Failure& failure) override;
   void watch_failed(const sync::watch::Failure& failure) override;
   void watch_opened() override;
+  void watch_stalled(const sync::watch::Failure& failure) override;
 
  private:
   void finish_list(bool is_complete);

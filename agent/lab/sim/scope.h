@@ -48,6 +48,7 @@ class Scope {
   void perform(const sync::watch::reflect::EndList&) {}
   void perform(const sync::watch::reflect::WaitUntil&) {}
   void perform(const sync::watch::reflect::Warn&) {}
+  void perform(const sync::watch::reflect::ReportStall&) {}
   void take_event(const Change& change);
   void check_order(std::uint64_t version);
 

@@ -43,6 +43,7 @@ struct Show {
   }
   std::string operator()(const WaitUntil& wait) const { return "wait until " + shown(wait.time); }
   std::string operator()(const Warn& warning) const { return "warn: " + warning.what; }
+  std::string operator()(const ReportStall& stall) const { return "stall: " + stall.failure.what; }
 };
 
 struct Line {

@@ -120,6 +120,89 @@ const std::vector<Script> watches = {
 
 TEST(Reflector, Watches) { replay(watches); }
 
+TEST(Reflector, WatchesThatBringNothingOneAfterTheOtherHaveStalled) {
+  const Failure broke = failure_of(Error{Errc::unavailable, "reset"});
+  const Failure late = failure_of(Error{Errc::timeout, "no answer"});
+  const Failure busy = failure_of(wire::status::too_many_requests("busy", 0));
+  const Failure down = failure_of(wire::status::service_unavailable("down"));
+  struct Row {
+    const char* what;
+    std::optional<Failure> failure;  // nothing: the server ends the watch
+    bool opens = false;
+    Duration open_for = {};
+    bool in_event = false;
+    bool has_event = false;
+    std::string_view then;  // what follows in the end: "list", "watch", or "" if it never stalls
+  };
+  const Row rows[] = {
+      {"opened and broken off", broke, true, 0s, false, false, "list"},
+      {"opened and ended", std::nullopt, true, 0s, false, false, "list"},
+      {"always broken in its first event", broke, true, 20s, true, false, "list"},
+      {"answered 503", down, false, 0s, false, false, "list"},
+      {"answered 429, which a list would make worse", busy, false, 0s, false, false, "watch"},
+      {"not answered in time", late, false, 0s, false, false, "list"},
+      {"without a server, which the link notices", failure_of(refused), false, 0s, false, false,
+       ""},
+      {"broken off after an event", broke, true, 0s, false, true, ""},
+      {"broken off while nothing happens", broke, true, 1s, false, false, ""},
+      {"broken in its second event", broke, true, 20s, true, true, ""},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    Random random(1);
+    Reflector reflector({.list_backoff = pacing::BackoffConfig{.initial = 1s}}, random);
+    MonoTime now = start;
+    Actions actions = reflector.step(now, Started{"10"});
+    int watches = 0;
+    MonoTime first_failed = MonoTime::max();
+    std::optional<Failure> stalled;
+    while (!stalled && watches < 100) {
+      ASSERT_TRUE(std::holds_alternative<OpenWatch>(actions.back()));
+      ++watches;
+      if (row.opens) (void)reflector.step(now, WatchOpened{});
+      if (row.has_event) (void)reflector.step(now, event(added, "a", "11"));
+      now += row.open_for;
+      first_failed = std::min(first_failed, now);
+      actions = row.failure ? reflector.step(now, WatchFailed{*row.failure, row.in_event})
+                            : reflector.step(now, WatchEnded{});
+      for (const Action& action : actions) {
+        if (const auto* stall = std::get_if<ReportStall>(&action)) stalled = stall->failure;
+      }
+      if (stalled) break;
+      now = reflector.deadline();
+      actions = reflector.step(now, TimePassed{});
+    }
+    EXPECT_EQ(stalled.has_value(), !row.then.empty());
+    if (!stalled) continue;
+    EXPECT_GE(watches, 5);
+    EXPECT_LE(watches, 20);
+    EXPECT_GE(now - first_failed, 30s);
+    EXPECT_LE(now - first_failed, 200s);
+    EXPECT_EQ(stalled->what,
+              row.failure ? row.failure->what : "very short watch: closed without an event");
+    now = reflector.deadline();
+    actions = reflector.step(now, TimePassed{});
+    ASSERT_EQ(actions.size(), 1u);
+    EXPECT_EQ(std::holds_alternative<SendList>(actions[0]) ? "list" : "watch", row.then);
+    if (row.then == "watch") continue;
+    // It was counted anew: the next watch may fail.
+    (void)reflector.step(now, page({}, "12"));
+    actions = reflector.step(now, WatchFailed{down});
+    ASSERT_EQ(actions.size(), 1u);
+    actions = reflector.step(reflector.deadline(), TimePassed{});
+    EXPECT_TRUE(std::holds_alternative<OpenWatch>(actions.at(0)));
+  }
+}
+
+TEST(Reflector, AVeryShortWatchOfAFarServerIsNotRepeatedAtOnce) {
+  Random random(1);
+  Reflector reflector({}, random);
+  (void)reflector.step(start, Started{"10"});
+  (void)reflector.step(start + 3s, WatchOpened{});  // The answer takes three seconds.
+  (void)reflector.step(start + 3s, WatchEnded{});
+  EXPECT_EQ(reflector.state(), Reflector::State::waiting);
+}
+
 TEST(Reflector, DeadlinesAndState) {
   Random random(1);
   Reflector reflector({}, random);

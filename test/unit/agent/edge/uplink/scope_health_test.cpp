@@ -84,6 +84,76 @@ void refuse_bad_list(UplinkFixture& fixture, int status) {
   };
 }
 
+// A stream of these bytes, which then ends or breaks off.
+class ShortWatch final : public http::BodyStream {
+ public:
+  ShortWatch(std::string bytes, bool breaks) : bytes_(std::move(bytes)), breaks_(breaks) {}
+  asio::awaitable<Result<std::string>> next() override {
+    if (bytes_.empty() && breaks_) co_return fail(Errc::unavailable, "broke");
+    co_return std::exchange(bytes_, {});
+  }
+  void cancel() override {}
+
+ private:
+  std::string bytes_;
+  bool breaks_;
+};
+
+TEST(ScopeHealth, WatchesThatBringNothingAreReportedAndAListShowsWhatTheyMissed) {
+  struct Row {
+    const char* what;
+    int status;  // of a watch
+    std::string bytes;
+    bool breaks;
+  };
+  const Row rows[] = {
+      {"ends at once", 200, "", false},
+      {"breaks off at once", 200, "", true},
+      {"breaks off in its first event", 200, R"({"type":"ADDED","obj)", true},
+      {"ends in its first event", 200, R"({"type":"ADDED","obj)", false},
+      {"is answered 503", 503, "", false},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    UplinkFixture fixture;
+    cache_two_lists(fixture);
+    fixture.cut_link();
+    fixture.servers[0]->special =
+        [&row](const http::Request& request) -> std::optional<http::Response> {
+      if (request.path() != bad || is_bad_list(request)) return std::nullopt;
+      if (row.status != 200) return status_answer(row.status);
+      http::Response watch = json_response(200, "");
+      watch.stream = std::make_shared<ShortWatch>(row.bytes, row.breaks);
+      return watch;
+    };
+    fixture.restore_link();
+    fixture.cloud.put(bad, "two");
+    const std::size_t before = fixture.cloud.asked.size();
+    fixture.time.run(20s);
+    // The rejoin waits for scopes that have no watch.
+    EXPECT_EQ(health_of(fixture),
+              row.status == 200 ? "ok" : "timeout: neither listed nor watched within 5s")
+        << "a few may pass";
+    EXPECT_EQ(fixture.cloud.count_lists(bad, before), 0);
+    fixture.time.run(10min);
+    EXPECT_TRUE(health_of(fixture).starts_with("failed: one watch after the other brings nothing"))
+        << health_of(fixture);
+    EXPECT_NE(fixture.ask(bad_cached).body.find("\"two\""), std::string::npos);
+    const int lists = fixture.cloud.count_lists(bad, before);
+    EXPECT_GE(lists, 2);
+    EXPECT_LE(lists, 15);
+    EXPECT_EQ(fixture.state(), LinkState::connected);
+    EXPECT_EQ(journalled(fixture, "failed"), 1);
+    // When watches work again, all is well.
+    fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
+    fixture.time.run(6min);
+    fixture.cloud.put(bad, "three");
+    fixture.time.run(1s);
+    EXPECT_EQ(health_of(fixture), "ok");
+    EXPECT_NE(fixture.ask(bad_cached).body.find("\"three\""), std::string::npos);
+  }
+}
+
 TEST(ScopeHealth, AListThatCannotBeFetchedDelaysNothingElse) {
   const BadList cases[] = {
       {"server error", status_answer(500), "failed"},
