@@ -36,14 +36,12 @@ std::optional<Topology> parse_topology(std::string_view value) {
   return std::nullopt;
 }
 
-TopologyMap topologies_of(const watch::WatchCache& services, std::vector<std::string>& warnings) {
+std::optional<TopologyMap> topologies_of(const watch::WatchCache& services,
+                                         std::vector<std::string>& warnings) {
   TopologyMap found;
   for (const auto& [key, service] : services.objects()) {
     const auto cached = service.bytes.load();
-    if (!cached) {
-      warnings.push_back("service " + name_of_key(key) + ": " + cached.error().what);
-      continue;
-    }
+    if (!cached) return std::nullopt;
     // Most services have none. The annotation's key has the same bytes in JSON and protobuf.
     if ((*cached)->find(topology_annotation) == std::string::npos) continue;
     const auto opened = OpenedObject::open(**cached);
@@ -64,21 +62,22 @@ TopologyMap topologies_of(const watch::WatchCache& services, std::vector<std::st
   return found;
 }
 
-std::string pool_of(const watch::WatchCache& nodes, const std::string& node_name) {
+std::optional<std::string> pool_of(const watch::WatchCache& nodes, const std::string& node_name) {
   const watch::CachedObject* node = nodes.find({"", node_name});
-  if (node == nullptr) return {};
+  if (node == nullptr) return "";
   const auto cached = node->bytes.load();
-  if (!cached) return {};
+  if (!cached) return std::nullopt;
   const auto header = wire::read_any_header(**cached);
   return header ? std::string(header->labels.get(pool_label)) : std::string();
 }
 
-std::set<std::string> nodes_of_pool(const watch::WatchCache& pools, const std::string& pool) {
+std::optional<std::set<std::string>> nodes_of_pool(const watch::WatchCache& pools,
+                                                   const std::string& pool) {
   std::set<std::string> nodes;
   const watch::CachedObject* found = pools.find({"", pool});
   if (found == nullptr) return nodes;
   const auto cached = found->bytes.load();
-  if (!cached) return nodes;
+  if (!cached) return std::nullopt;
   const auto opened = OpenedObject::open(**cached);
   if (!opened) return nodes;
   for (const json::value& node : wire::dig_list(opened->object, {"status", "nodes"})) {
@@ -87,11 +86,12 @@ std::set<std::string> nodes_of_pool(const watch::WatchCache& pools, const std::s
   return nodes;
 }
 
-std::set<std::string> nodes_of_buckets(const watch::WatchCache& buckets, std::string_view pool) {
+std::optional<std::set<std::string>> nodes_of_buckets(const watch::WatchCache& buckets,
+                                                      std::string_view pool) {
   std::set<std::string> nodes;
   for (const auto& [key, bucket] : buckets.objects()) {
     const auto cached = bucket.bytes.load();
-    if (!cached) continue;
+    if (!cached) return std::nullopt;
     const auto opened = OpenedObject::open(**cached);
     if (!opened) continue;
     if (wire::dig_text(opened->object, {"metadata", "labels", bucket_label}) != pool) continue;

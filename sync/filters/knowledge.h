@@ -61,17 +61,21 @@ inline constexpr std::string_view bucket_label = "openyurt.io/pool-name";    // 
 // Parses the annotation's value; std::nullopt for "" and for unknown values.
 [[nodiscard]] std::optional<Topology> parse_topology(std::string_view value);
 
-// The services with a topology in a complete scope. Adds a message to `warnings` for each unknown
-// topology and each object that cannot be parsed.
-[[nodiscard]] TopologyMap topologies_of(const watch::WatchCache& services,
-                                        std::vector<std::string>& warnings);
+// What follows reads complete scopes. std::nullopt: the bytes of an object are lost, so the answer
+// is not known.
+
+// The services with a topology. Adds a message to `warnings` for each unknown topology and each
+// object that cannot be parsed.
+[[nodiscard]] std::optional<TopologyMap> topologies_of(const watch::WatchCache& services,
+                                                       std::vector<std::string>& warnings);
 // The pool in the node's label; "" if it has none or the node does not exist.
-[[nodiscard]] std::string pool_of(const watch::WatchCache& nodes, const std::string& node_name);
+[[nodiscard]] std::optional<std::string> pool_of(const watch::WatchCache& nodes,
+                                                 const std::string& node_name);
 // The nodes in a NodePool's status; empty if there is no such pool.
-[[nodiscard]] std::set<std::string> nodes_of_pool(const watch::WatchCache& pools,
-                                                  const std::string& pool);
+[[nodiscard]] std::optional<std::set<std::string>> nodes_of_pool(const watch::WatchCache& pools,
+                                                                 const std::string& pool);
 // The nodes in all NodeBuckets of a pool.
-[[nodiscard]] std::set<std::string> nodes_of_buckets(const watch::WatchCache& buckets,
-                                                     std::string_view pool);
+[[nodiscard]] std::optional<std::set<std::string>> nodes_of_buckets(
+    const watch::WatchCache& buckets, std::string_view pool);
 
 }  // namespace holdfast::sync::filters

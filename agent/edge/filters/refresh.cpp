@@ -117,7 +117,9 @@ bool AnswerFilters::read_config() {
 void AnswerFilters::read_services(FilterKnowledge& knowledge) {
   if (!services_.complete) return;
   std::vector<std::string> warnings;
-  knowledge.services = sync::filters::topologies_of(services_.scope->cache(), warnings);
+  auto services = sync::filters::topologies_of(services_.scope->cache(), warnings);
+  if (!services) return;
+  knowledge.services = std::move(services);
   if (warnings == warned_) return;
   for (const std::string& warning : warnings)
     log_warn("topology of a service ignored", {{"why", warning}});
@@ -126,8 +128,8 @@ void AnswerFilters::read_services(FilterKnowledge& knowledge) {
 
 void AnswerFilters::read_node(FilterKnowledge& knowledge) {
   if (!node_.complete || !options_.filters.nodepool_name.empty()) return;
-  std::string pool = sync::filters::pool_of(node_.scope->cache(), options_.node_name);
-  if (knowledge.node_pool == pool) return;
+  auto pool = sync::filters::pool_of(node_.scope->cache(), options_.node_name);
+  if (!pool || knowledge.node_pool == pool) return;
   knowledge.node_pool = std::move(pool);
   knowledge.pool_nodes.reset();  // The known nodes belong to the previous pool.
   if (pool_.scope) pool_.scope->remove_watch(clock_.mono());
@@ -138,9 +140,10 @@ void AnswerFilters::read_pool(FilterKnowledge& knowledge) const {
   if (!pool_.scope) return;
   if (pool_.complete) {
     const sync::watch::WatchCache& cache = pool_.scope->cache();
-    knowledge.pool_nodes = options_.filters.pool_service_topology
-                               ? sync::filters::nodes_of_buckets(cache, *knowledge.node_pool)
-                               : sync::filters::nodes_of_pool(cache, *knowledge.node_pool);
+    auto nodes = options_.filters.pool_service_topology
+                     ? sync::filters::nodes_of_buckets(cache, *knowledge.node_pool)
+                     : sync::filters::nodes_of_pool(cache, *knowledge.node_pool);
+    if (nodes) knowledge.pool_nodes = std::move(nodes);
   } else if (pool_.refused && !knowledge.pool_nodes) {
     // The node may not read its pool. The only node that surely belongs to it is this one.
     log_warn("nodes of the pool cannot be read, using this node alone",

@@ -266,5 +266,23 @@ TEST(FilterKnowledge, IsReadFromTheCluster) {
   EXPECT_EQ(nodes_of_buckets(buckets, "hangzhou"), (std::set<std::string>{"c", "edge-a"}));
 }
 
+TEST(Knowledge, OfLostBytesIsNoKnowledge) {
+  struct Lost final : watch::BodyPlace {
+    [[nodiscard]] Result<std::string> read() const override { return fail(Errc::corrupt, "lost"); }
+  };
+  watch::WatchCache cache = cache_of({"Node", "v1"}, {R"({"metadata":{"name":"first"}})"});
+  for (const auto& [key, object] : cache.objects()) {
+    watch::Body bytes = object.bytes;  // the same body
+    bytes.move_to(std::make_unique<Lost>());
+  }
+  std::vector<std::string> warnings;
+  EXPECT_EQ(topologies_of(cache, warnings), std::nullopt);
+  EXPECT_EQ(pool_of(cache, "first"), std::nullopt);
+  EXPECT_EQ(pool_of(cache, "absent"), "");
+  EXPECT_EQ(nodes_of_pool(cache, "first"), std::nullopt);
+  EXPECT_EQ(nodes_of_buckets(cache, "any"), std::nullopt);
+  EXPECT_EQ(warnings, std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace holdfast::sync::filters
