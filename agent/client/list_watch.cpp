@@ -156,15 +156,14 @@ class Run {
   }
 
   void fail_list(const sync::watch::Failure& failure, bool was_too_much = false) {
-    list_bytes_ = 0;
-    list_items_ = 0;
-    (void)sink_.try_reserve(0);
     feed(reflect::ListFailed{failure, was_too_much});
-    if (reflector_.state() == State::waiting) sink_.list_failed(failure);
+    if (reflector_.state() != State::waiting) return;  // Another page or list follows at once.
+    (void)sink_.try_reserve(0);
+    sink_.list_failed(failure);
   }
 
-    const bool in_event = stream_ && events_.held() > 0;
   void fail_watch(const sync::watch::Failure& failure) {
+    const bool in_event = stream_ && events_.held() > 0;
     close_watch();
     if (failure.code != Errc::gone) sink_.watch_failed(failure);
     feed(reflect::WatchFailed{failure, in_event});
@@ -178,14 +177,20 @@ class Run {
     if (!list.continue_token.empty()) query.set("continue", list.continue_token);
     ApiRequest request{.target = target(std::move(query)), .may_be_large = true};
     if (target_.ask_protobuf) request.accept = list_types;
-    if (list.continue_token.empty()) sink_.list_begins();
+    if (list.continue_token.empty()) {
+      list_bytes_ = 0;
+      list_items_ = 0;
+      (void)sink_.try_reserve(0);
+      sink_.list_begins();
+    }
     auto response = co_await source_.send(std::move(request), false);
     if (!response) {
       // It was above a limit, or it was broken off.
       const Errc code = response.error().code;
       const bool was_too_much = code == Errc::exhausted || code == Errc::corrupt;
       sync::watch::Failure failure = sync::watch::failure_of(response.error());
-      failure.list_too_large = code == Errc::exhausted && list.limit == 1;
+      const bool is_least = list.limit == 1 || target_.answer_may_be_list;
+      failure.list_too_large = code == Errc::exhausted && is_least;
       fail_list(failure, was_too_much);
     } else if (response->status != 200) {
       fail_list(failure_of(*response));
@@ -281,13 +286,13 @@ class Run {
       feed(reflect::TimePassed{});
     } else if (!piece) {
       fail_watch(sync::watch::failure_of(piece.error()));
+    } else if (piece->empty() && events_.held() > 0) {
+      fail_watch({.what = "the watch ended in the middle of an event"});
     } else if (piece->empty()) {
       feed(reflect::WatchEnded{});
     } else {
       take_piece(*piece);
       // After a large piece more data is probably waiting already: no pause, or the watch falls
-    } else if (piece->empty() && events_.held() > 0) {
-      fail_watch({.what = "the watch ended in the middle of an event"});
       // behind.
       const bool gathers = target_.gather > Duration::zero() && piece->size() < large_piece;
       if (gathers) co_await loop::sleep_until(clock_.mono() + target_.gather);

@@ -89,6 +89,9 @@ struct ListWatchTarget {
   // meanwhile are read in one piece, which costs less CPU. Zero: no pause, for events that are
   // urgent.
   Duration gather = {};
+  // The source accepts answers of as many bytes as a list may have, so that one for which it has no
+  // room (exhausted) is taken for a list that is too large.
+  bool answer_may_be_list = false;
   sync::wire::FrameLimits frames = {};  // of one watch event
   sync::watch::ReflectorConfig reflector = {};
 };

@@ -10,7 +10,9 @@ bool is_of_the_server(objects::Version version) {
 // Whether the cloud must be asked even if the cache is complete: the caller has seen a newer state,
 // may no longer read it, or the cache does not learn of changes.
 bool only_the_cloud_knows(const ReadFacts& facts) {
-  if (!facts.learns_changes || (!facts.is_healthy && !facts.is_complete)) return true;
+  if (!facts.learns_changes) return true;
+  // A list that cannot be had, or not soon.
+  if (!facts.is_complete && (!facts.is_healthy || facts.is_large)) return true;
   // A watch that is ahead of the cache waits until the cache has caught up.
   return !facts.is_watch && is_of_the_server(facts.version) && facts.version > facts.server_version;
 }

@@ -19,6 +19,7 @@ struct ReadFacts {
   // The scope that would answer it.
   bool has_scope = false;
   bool is_complete = false;             // it has a complete list
+  bool is_large = false;                // its list does not fit into memory, so it takes long
   bool learns_changes = true;           // it is not refused, and not fetched by name
   bool is_healthy = true;               // it can be refreshed
   bool reaches_version = true;          // its history of events reaches back to `version`

@@ -76,9 +76,11 @@ Reflector::Reflector(const ReflectorConfig& config, Random& random)
       random_(random),
       backoff_(config.backoff),
       list_backoff_(config.list_backoff.value_or(config.backoff)),
-      page_size_(config.page_size),
+      page_size_(config.page_bytes == 0 ? config.page_size
+                                        : std::min(config.first_page, config.page_size)),
       too_large_(config.too_large.before) {
   CHECK(config.page_size >= 0);
+  CHECK(config.page_bytes == 0 || (config.page_size > 0 && config.first_page > 0));
   CHECK(config.watch_timeout_min > Duration::zero());
 }
 
@@ -101,7 +103,11 @@ void Reflector::on(MonoTime now, const Started& started, Actions& actions) {
 
 void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
   CHECK(state_ == State::listing);
-  for (const std::string& item : page.items) items_bytes_ += item.size();
+  std::size_t page_bytes = 0;
+  for (const std::string& item : page.items) page_bytes += item.size();
+  items_bytes_ += page_bytes;
+  asked_less_ = false;
+  fit_page(page.items.size(), page_bytes);
   if (items_bytes_ > config_.list_bytes) {
     actions.push_back(Warn{"a list of more than " + std::to_string(config_.list_bytes) + " bytes"});
     return wait_after(now, {.code = Errc::exhausted, .list_too_large = true}, actions);
@@ -113,7 +119,7 @@ void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
     continued_ = true;
     return send({}, page_size_, std::move(page.continue_token), actions);
   }
-  page_size_ = std::min(page_size_ * 2, config_.page_size);
+  if (config_.page_bytes == 0) page_size_ = std::min(page_size_ * 2, config_.page_size);
   seen_ = std::exchange(list_version_, {});
   seen_is_gone_ = false;
   if (config_.by_page) {
@@ -122,6 +128,14 @@ void Reflector::on(MonoTime now, PageReceived&& page, Actions& actions) {
     actions.push_back(Replace{std::exchange(items_, {}), seen_});
   }
   watch(now, actions);
+}
+
+void Reflector::fit_page(std::size_t objects, std::size_t bytes) {
+  if (config_.page_bytes == 0 || bytes == 0) return;
+  const std::size_t each = std::max<std::size_t>(bytes / objects, 1);
+  const auto fitting = static_cast<std::int64_t>(config_.page_bytes / each);
+  const std::int64_t most = std::min(page_size_ * 4, config_.page_size);
+  page_size_ = std::clamp<std::int64_t>(fitting, 1, most);
 }
 
 void Reflector::keep(std::vector<std::string>&& items, Actions& actions) {
@@ -138,7 +152,7 @@ void Reflector::keep(std::vector<std::string>&& items, Actions& actions) {
 void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
   CHECK(state_ == State::listing);
   const bool gone = failed.failure.code == Errc::gone;
-  if (failed.was_too_much && page_size_ > 1) page_size_ = std::max<std::int64_t>(page_size_ / 4, 1);
+  if (ask_for_less(failed, actions)) return;
   // The pages so far belong to a snapshot that the server has discarded. Get the whole list in one
   // request, unless that may be more than the owner can hold or receive.
   if (gone && continued_) {
@@ -155,9 +169,24 @@ void Reflector::on(MonoTime now, const ListFailed& failed, Actions& actions) {
   wait_after(now, failed.failure, actions);
 }
 
+bool Reflector::ask_for_less(const ListFailed& failed, Actions& actions) {
+  if (!failed.was_too_much || page_size_ <= 1) return false;
+  page_size_ = std::max<std::int64_t>(page_size_ / 4, 1);
+  if (failed.failure.code != Errc::exhausted || failed.failure.list_too_large) return false;
+  if (std::exchange(asked_less_, true)) return false;
+  if (continued_) {
+    // The pages so far remain.
+    send({}, page_size_, asked_token_, actions);
+  } else {
+    list(actions);
+  }
+  return true;
+}
+
 void Reflector::on(MonoTime now, const WatchOpened&, Actions&) {
   CHECK(state_ == State::opening);
   state_ = State::watching;
+  watch_opened_at_ = now;
   granted_ = true;
   refusals_ = 0;
   too_large_ = 0;
@@ -171,8 +200,8 @@ void Reflector::on(MonoTime now, EventReceived&& received, Actions& actions) {
     const auto status = wire::parse_status(event.object);
     return recover(now, status ? failure_of(*status) : failure_of(status.error()), false, actions);
   }
-  watch_opened_at_ = now;
   watch_had_event_ = true;
+  barren_ = 0;
   seen_ = event.resource_version;
   if (event.type == wire::WatchEvent::Type::bookmark) {
     actions.push_back(Bookmark{seen_});
@@ -190,7 +219,6 @@ void Reflector::on(MonoTime now, const WatchEnded&, Actions& actions) {
   const std::string what = "very short watch: closed without an event";
   if (!watch_had_event_) actions.push_back(Warn{what});
   watch_later(now, {.code = Errc::unavailable, .what = what}, false, actions);
-  barren_ = 0;
 }
 
 void Reflector::on(MonoTime now, const WatchFailed& failed, Actions& actions) {
@@ -231,6 +259,7 @@ void Reflector::list_all(Actions& actions) {
 void Reflector::send(std::string version, std::int64_t limit, std::string token, Actions& actions) {
   state_ = State::listing;
   deadline_ = MonoTime::max();
+  asked_token_ = token;
   const bool not_older = limit > 0 && !version.empty() && version != "0";
   actions.push_back(SendList{std::move(version), limit, std::move(token), not_older});
 }
@@ -285,15 +314,6 @@ void Reflector::recover(MonoTime now, const Failure& failure, bool in_event, Act
   wait_after(now, failure, actions);
 }
 
-void Reflector::drop_pages() {
-  continued_ = false;
-  items_.clear();
-  items_.shrink_to_fit();
-  items_bytes_ = 0;
-  list_version_.clear();
-}
-
-}  // namespace holdfast::sync::watch
 void Reflector::watch_later(MonoTime now, const Failure& failure, bool in_event, Actions& actions) {
   if (has_brought_nothing(now, failure, in_event)) {
     if (barren_++ == 0) barren_since_ = now;
@@ -323,3 +343,12 @@ Duration Reflector::open_for(MonoTime now) const {
   return state_ == State::watching ? now - watch_opened_at_ : Duration::zero();
 }
 
+void Reflector::drop_pages() {
+  continued_ = false;
+  items_.clear();
+  items_.shrink_to_fit();
+  items_bytes_ = 0;
+  list_version_.clear();
+}
+
+}  // namespace holdfast::sync::watch

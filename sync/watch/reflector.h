@@ -36,23 +36,28 @@ struct ReflectorConfig {
   // after each page that could not be received, and doubled up to it with each complete list, and
   // with each one that took so long that the server has discarded its snapshot.
   std::int64_t page_size = 500;
+  // If not 0, the first page asks for `first_page` objects, and each one after it for as many as
+  // probably have this many bytes: at least 1, at most `page_size`, and at most four times as many
+  // as the page before.
+  std::size_t page_bytes = 0;
+  std::int64_t first_page = 50;
   // Each watch asks for 1 to 2 times this.
   Duration watch_timeout_min = std::chrono::minutes(5);
   // Time after a watch's timeout until it is treated as dead.
   Duration watch_overtime = std::chrono::seconds(30);
   // A shorter watch without events is reported with Warn.
   Duration short_watch = std::chrono::seconds(1);
-  std::size_t list_bytes = 256UL << 20;  // limit for all pages of a list together
-  std::size_t list_items = 10'000'000;   // limit for all pages of a list together, in objects
-  // TakePage and EndList instead of Replace; every list is asked for in pages.
-  bool by_page = false;
-  pacing::BackoffConfig backoff = {};
   // A watch brings nothing if a server that can be reached does not open it, if it ends or breaks
   // without an event within `short_watch`, or if it breaks in the middle of its first event. After
   // so many of them in a row, and not before so much time has passed since the first, the watch has
   // stalled: that is reported, and a list follows, unless the server answers 429.
   int stalled_watches = 5;
   Duration stalled_time = std::chrono::seconds(30);
+  std::size_t list_bytes = 256UL << 20;  // limit for all pages of a list together
+  std::size_t list_items = 10'000'000;   // limit for all pages of a list together, in objects
+  // TakePage and EndList instead of Replace; every list is asked for in pages.
+  bool by_page = false;
+  pacing::BackoffConfig backoff = {};
   // Used instead of `backoff` after a failed list, and after a failed watch that must be followed
   // by a list (unless its version is gone). So a scope that stays broken is asked for less and less
   // often, while a watch that breaks now and then is opened again soon. Without it, `backoff` is
@@ -117,7 +122,9 @@ struct PageReceived {
 };
 struct ListFailed {
   Failure failure;
-  bool was_too_much = false;  // a smaller page may be received
+  // A smaller page may be received. It is asked for after a pause, or at once if this one was above
+  // a limit of the owner (exhausted) and the page before was not.
+  bool was_too_much = false;
 };
 struct WatchOpened {};
 struct EventReceived {
@@ -126,6 +133,7 @@ struct EventReceived {
 struct WatchEnded {};  // the server closed the watch normally
 struct WatchFailed {   // the watch could not be opened, or it broke
   Failure failure;
+  bool in_event = false;  // it broke in the middle of an event
 };
 // deadline() has passed.
 struct TimePassed {};
@@ -133,7 +141,6 @@ using Input = std::variant<Started, PageReceived, ListFailed, WatchOpened, Event
                            WatchEnded, WatchFailed, TimePassed>;
 
 // Actions for the owner.
-  bool in_event = false;  // it broke in the middle of an event
 struct SendList {
   std::string resource_version;
   std::int64_t limit;  // number of objects; 0: no limit
@@ -182,6 +189,10 @@ struct Warn {
   std::string what;
   bool operator==(const Warn&) const = default;
 };
+struct ReportStall {  // the watch has stalled: changes are missed; see stalled_watches
+  Failure failure;    // of the last one
+  bool operator==(const ReportStall&) const = default;
+};
 using Action = std::variant<SendList, OpenWatch, CloseWatch, Replace, TakePage, EndList, Apply,
                             Bookmark, WaitUntil, Warn, ReportStall>;
 using Actions = std::vector<Action>;
@@ -189,10 +200,6 @@ using Actions = std::vector<Action>;
 }  // namespace reflect
 
 class Reflector {
-struct ReportStall {  // the watch has stalled: changes are missed; see stalled_watches
-  Failure failure;    // of the last one
-  bool operator==(const ReportStall&) const = default;
-};
  public:
   enum class State : std::uint8_t { idle, listing, opening, watching, waiting };
 
@@ -243,6 +250,10 @@ struct ReportStall {  // the watch has stalled: changes are missed; see stalled_
   [[nodiscard]] bool has_brought_nothing(MonoTime now, const Failure& failure, bool in_event) const;
   // How long the watch in progress has been open.
   [[nodiscard]] Duration open_for(MonoTime now) const;
+  // Chooses the size of the next page by what has arrived.
+  void fit_page(std::size_t objects, std::size_t bytes);
+  // Whether a smaller page is asked for at once; then it was.
+  [[nodiscard]] bool ask_for_less(const reflect::ListFailed& failed, Actions& actions);
   void drop_pages();
 
   pacing::Monotonic monotonic_;
@@ -265,18 +276,20 @@ struct ReportStall {  // the watch has stalled: changes are missed; see stalled_
   std::string asked_version_;
   bool asked_all_ = false;  // list_all()
   bool continued_ = false;
+  bool asked_less_ = false;  // a smaller page was asked for at once
+  std::string asked_token_;
   std::vector<std::string> items_;
   std::size_t items_bytes_ = 0;
   std::string list_version_;
 
   // State of the watch in progress.
   MonoTime watch_sent_at_{};
-  bool watch_had_event_ = false;
-};
-
-}  // namespace holdfast::sync::watch
   MonoTime watch_opened_at_{};
+  bool watch_had_event_ = false;
 
   // Watches in a row that have brought nothing, and when the first of them failed.
   int barren_ = 0;
   MonoTime barren_since_{};
+};
+
+}  // namespace holdfast::sync::watch

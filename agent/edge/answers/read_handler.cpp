@@ -141,6 +141,7 @@ sync::autonomy::ReadFacts ReadHandler::facts_of(const CacheQuery& query, bool ha
   if (!query.scope) return facts;
   const sync::watch::WatchCache& cache = query.scope->cache();
   facts.is_complete = cache.complete();
+  facts.is_large = query.scope->keeps_on_disk();
   facts.learns_changes = !query.scope->refused() && query.scope->fetch_mode() != FetchMode::get;
   facts.is_healthy = query.scope->health().is_healthy();
   const bool from_version = facts.is_watch && facts.is_complete && query.version != 0;
@@ -165,8 +166,10 @@ asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery
 
 asio::awaitable<void> ReadHandler::wait_until_complete(ScopePtr scope) {
   const MonoTime deadline = clock_.mono() + settings_.deadlines.read;
-  while (!scope->cache().complete() && uplink_.link().allows_reads() &&
-         scope->health().is_healthy()) {
+  const auto may_soon_be = [&scope] {
+    return scope->health().is_healthy() && !scope->keeps_on_disk();
+  };
+  while (!scope->cache().complete() && uplink_.link().allows_reads() && may_soon_be()) {
     const bool changed = co_await scope->changed().wait_until(deadline);
     if (!changed) co_return;
   }

@@ -219,8 +219,10 @@ asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scop
       .list_due = list_due,
       .ask_protobuf =
           scope->key().encoding == sync::wire::to_string(sync::wire::Encoding::protobuf),
+      .answer_may_be_list = scope->key().owner == node_owner && !scope->keeps_on_disk(),
       .frames = {.document_bytes = receive_limits.event},
       .reflector = {.first_list_version = "",
+                    .page_bytes = scope->keeps_on_disk() ? receive_limits.page : 0,
                     .list_bytes = scope->keeps_on_disk() ? scopes_.limits().list_bytes()
                                                          : scopes_.limits().scope_bytes,
                     .list_items = scopes_.limits().scope_objects,

@@ -39,6 +39,7 @@ struct ReceiveLimits {
   std::size_t bytes = 12UL << 20;   // of all scopes; more if one list of the node needs it
   std::size_t foreign = 4UL << 20;  // of all scopes of foreign owners
   std::size_t event = 3UL << 20;    // of one watch event: twice etcd's limit
+  std::size_t page = 1UL << 20;     // of a page of a list that is kept on disk, roughly
 };
 inline constexpr ReceiveLimits receive_limits;
 // The limits for lists of at most `scope_bytes` bytes. The node always has room for one such list.
@@ -84,6 +85,9 @@ class ScopeReflectors final : public ListWatchSource {
   }
   // Restarts the list-watches of these scopes with a list, or gets their objects again.
   void list_again(const std::vector<ScopePtr>& scopes);
+  // The scope has just received a list and keeps it in memory again: its watch continues there, and
+  // later lists do not come in pages.
+  void list_in_memory(const ScopePtr& scope);
   // The API server's data was replaced: lists all scopes again, now or when the link allows it.
   void list_all_again();
   // The API server has granted a client the list of a scope that it refused before, or has answered

@@ -2,6 +2,7 @@
 
 #include "agent/edge/cache/scope_reflectors.h"
 #include "platform/log.h"
+#include "sync/watch/list_place.h"
 
 namespace holdfast::agent {
 
@@ -15,12 +16,13 @@ void ScopeReflectors::note_failure(LocalScope& scope, ScopeHealth::Part part,
     scope.set_fetch_mode(FetchMode::get);
     return list_again({scope.shared_from_this()});
   }
-  const bool may_go_to_disk =
-      !scope.keeps_on_disk() && scopes_.limits().may_keep_on_disk(scope.key().owner);
-  if (failure.list_too_large && may_go_to_disk) {
+  const bool goes_to_disk =
+      !scope.keeps_on_disk() && belongs_on_disk(scope.key().owner, failure, scopes_.limits());
+  if (goes_to_disk) {
     log_info("list is kept on disk, as it is too large for memory",
              {{"path", scope.path()}, {"reason", failure.what}});
     scope.set_keeps_on_disk(true);
+    scope.changed().notify_all();
     return list_again({scope.shared_from_this()});
   }
   note_answer(scope);
@@ -45,6 +47,11 @@ void ScopeReflectors::note_success(LocalScope& scope, ScopeHealth::Part part) {
            {{"path", scope.path()}, {"fields", scope.key().field_selector}});
   scope.changed().notify_all();
   on_health_(scope);
+}
+
+void ScopeReflectors::list_in_memory(const ScopePtr& scope) {
+  resumption_.note_shown(scope->cache().server_version());
+  restart(*scope, Restart::watch);
 }
 
 void ScopeReflectors::note_answer(const LocalScope& scope) {

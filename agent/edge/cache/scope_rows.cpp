@@ -7,6 +7,7 @@
 #include "platform/log.h"
 #include "sync/objects/version.h"
 #include "sync/watch/cached_form.h"
+#include "sync/watch/list_place.h"
 
 namespace holdfast::agent {
 namespace {
@@ -153,10 +154,7 @@ Status ScopeRows::write_part(LocalScope& scope, Part& part, const ObjectRefs& ob
   if (objects.empty()) return {};
   TRY(const store::Database::Pages pages, file_.database().pages());
   const std::int64_t used = (pages.total - pages.free) * pages.bytes;
-  if (file_bytes_max_ > 0 && used > file_bytes_max_ / 100 * lists_share) {
-    return fail(Errc::exhausted, "cached lists already take " + std::to_string(used) +
-                                     " bytes of cache.db, see --cache-disk-max");
-  }
+  if (auto room = sync::watch::check_share(used, file_bytes_max_); !room) return room;
   // Converted one by one, so that the page is not held twice.
   const auto object_at = [&objects](std::size_t index) -> std::optional<store::CachedObject> {
     auto row = to_row(objects[index].first, *objects[index].second);
@@ -229,7 +227,7 @@ void ScopeRows::take_back() {
   for (const auto& bytes : taken_back_) held += bytes.memory_bytes();
   for (auto& [number, unwritten] : unwritten_) {
     for (sync::watch::Body& bytes : std::exchange(unwritten.replaced, {})) {
-      if (bytes.use_count() == 1 || held + bytes.size() > taken_back_max) continue;
+      if (bytes.use_count() == 1 || !sync::watch::may_take_back(held, bytes.size())) continue;
       bytes.take_back();
       held += bytes.memory_bytes();
       taken_back_.push_back(std::move(bytes));
@@ -263,6 +261,8 @@ Status ScopeRows::flush(const OnWritten& written) {
   Status first;
   for (auto at = unwritten_.begin(); at != unwritten_.end();) {
     const Status alone = write_alone(at->second);
+    // Rows of it are missing, so no later attempt can work: it is listed again.
+    if (!alone && alone.error().code == Errc::gone) at->second.scope->set_unreadable(true);
     if (!alone && first) first = fail("write " + at->second.scope->path(), alone.error());
     if (alone) written(*at->second.scope);
     at = alone ? unwritten_.erase(at) : std::next(at);

@@ -7,7 +7,7 @@
 // A scope that keeps its objects on disk (LocalScope::keeps_on_disk()) holds the bytes of an object
 // in memory only until they are written. Before they are replaced in the file, bytes that somebody
 // else still needs, as a list that is being sent, are taken back into memory, up to
-// taken_back_max; beyond that, what needs them breaks off.
+// sync::watch::taken_back_max; beyond that, what needs them breaks off.
 //
 // Threading: the loop's thread only.
 
@@ -23,12 +23,6 @@
 #include "agent/edge/cache/row_body.h"
 
 namespace holdfast::agent {
-
-// The bytes that are taken back into memory at most.
-inline constexpr std::size_t taken_back_max = 8UL << 20;
-// The part of cache.db, in percent of its largest size, that it may fill while a list is written
-// that is too large for memory. The rest is for everything else.
-inline constexpr std::int64_t lists_share = 75;
 
 class ScopeRows {
  public:
@@ -63,8 +57,8 @@ class ScopeRows {
     std::uint64_t replacements = 0;    // of the file when it was begun
   };
   // Writes objects into the part, which is begun if needed; their bytes are only there afterwards.
-  // Errors: exhausted (lists would take more of the file than lists_share), gone (the file was
-  // replaced since the part was begun), the disk's.
+  // Errors: exhausted (lists would take more of the file than sync::watch::lists_share), gone (the
+  // file was replaced since the part was begun), the disk's.
   using ObjectRefs = std::vector<std::pair<sync::watch::ObjectKey, sync::watch::CachedObject*>>;
   [[nodiscard]] Status write_part(LocalScope& scope, Part& part, const ObjectRefs& objects);
   void drop_part(Part& part);

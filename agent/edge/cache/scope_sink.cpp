@@ -93,6 +93,7 @@ Status ScopeSink::try_end_list(const std::string& version) {
   if (!taken) return taken;
   finish_list(true);
   reflectors_.note_success(*scope_, Part::list);
+  if (!scope_->keeps_on_disk()) reflectors_.list_in_memory(scope_);
   return {};
 }
 
@@ -127,13 +128,13 @@ void ScopeSink::watch_opened() {
   if (scope_->refused()) reflectors_.note_success(*scope_, Part::watch);
 }
 
-// Shares the bytes with the cached object if they are equal, so that they are not held twice. Bytes
 void ScopeSink::watch_stalled(const sync::watch::Failure& failure) {
   sync::watch::Failure stall = failure;
   stall.what = "one watch after the other brings nothing: " + failure.what;
   reflectors_.note_failure(*scope_, Part::watch, stall);
 }
 
+// Shares the bytes with the cached object if they are equal, so that they are not held twice. Bytes
 // that will go into a part are not shared: the part is dropped if the list breaks off.
 Result<ScopeSink::Read> ScopeSink::read(std::string item) const {
   TRY(sync::wire::ObjectHeader header, sync::wire::read_any_header(item));

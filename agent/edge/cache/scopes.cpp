@@ -5,21 +5,9 @@
 #include "agent/edge/route/caller.h"
 #include "platform/check.h"
 #include "platform/log.h"
+#include "sync/watch/list_place.h"
 
 namespace holdfast::agent {
-namespace {
-
-// The bytes of a scope that keeps its objects on disk which may be in memory before they are
-// written.
-constexpr std::size_t unwritten_max = 256UL * 1024;
-
-std::size_t unwritten_bytes(const LocalScope& scope) {
-  const std::size_t written =
-      scope.cache().objects().size() * (sync::watch::object_overhead + sync::watch::place_overhead);
-  return scope.object_memory() - std::min(scope.object_memory(), written);
-}
-
-}  // namespace
 
 Scopes::Scopes(asio::any_io_executor executor, CacheFile& file, StoredAnswers& answers,
                const Clock& clock, const sync::watch::CacheLimits& limits)
@@ -192,7 +180,9 @@ void Scopes::remember_use() {
 Status Scopes::write_part(LocalScope& scope, ScopeRows::Part& part,
                           const ScopeRows::ObjectRefs& objects) {
   if (scope.is_detached()) return {};
-  CHECK(scope.keeps_on_disk());
+  if (!scope.keeps_on_disk()) {
+    return fail(Errc::unavailable, "the list is kept in memory again");
+  }
   return rows_.write_part(scope, part, objects);
 }
 
@@ -202,6 +192,19 @@ void Scopes::note_replaced(LocalScope& scope, const sync::watch::WatchCache::Obj
     const bool stays = now != objects.end() && now->second.bytes == before.bytes;
     if (!stays) rows_.note_replaced(scope, before.bytes);
   }
+}
+
+void Scopes::return_to_memory(LocalScope& scope) {
+  const sync::watch::WatchCache::Objects& objects = scope.cache().objects();
+  std::size_t bytes = 0;
+  for (const auto& [key, object] : objects) bytes += object.bytes.size();
+  if (!returns_to_memory(scope.key().owner, objects.size(), bytes, bytes_, limits_)) return;
+  for (const auto& [key, object] : objects) {
+    sync::watch::Body same = object.bytes;
+    if (!same.is_in_memory()) same.take_back();
+  }
+  log_info("list is kept in memory again", {{"path", scope.path()}});
+  scope.set_keeps_on_disk(false);
 }
 
 Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objects,
@@ -219,6 +222,7 @@ Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objec
   scope.set_derived(false);
   const bool new_kind = scope.cache().kind() != kind;
   const auto changes = scope.cache().replace(std::move(objects), version, kind);
+  if (scope.keeps_on_disk()) return_to_memory(scope);
   scope.set_refreshed_at(clock_.mono());
   scope.set_outdated(false);
   if (new_kind) {
@@ -243,7 +247,9 @@ Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objec
 
 Status Scopes::apply(LocalScope& scope, sync::watch::CacheEvent event) {
   if (scope.is_detached()) return {};
-  if (scope.keeps_on_disk() && unwritten_bytes(scope) > unwritten_max) {
+  const std::size_t objects_before = scope.cache().objects().size();
+  if (scope.keeps_on_disk() &&
+      sync::watch::must_be_written(objects_before, scope.object_memory())) {
     if (auto flushed = flush(); !flushed) {
       log_error("cache write failed", {{"error", flushed.error()}});
     }
@@ -257,9 +263,8 @@ Status Scopes::apply(LocalScope& scope, sync::watch::CacheEvent event) {
   if (was_there) bytes -= std::min(bytes, sync::watch::memory_of(*known));
   if (event.type != sync::watch::EventType::deleted) {
     const std::size_t all = cache.object_bytes() + event.object.bytes.size();
-    if (scope.keeps_on_disk() && all > limits_.list_bytes()) {
-      return fail(Errc::exhausted,
-                  "more than " + std::to_string(limits_.list_bytes()) + " bytes on disk");
+    if (scope.keeps_on_disk()) {
+      if (auto fits = sync::watch::check_list_bytes(all, limits_); !fits) return fits;
     }
     const std::size_t objects = cache.objects().size() + (was_there ? 0 : 1);
     bytes += sync::watch::memory_of(event.object);

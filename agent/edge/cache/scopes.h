@@ -86,7 +86,8 @@ class Scopes {
   Status apply(LocalScope& scope, sync::watch::CacheEvent event);
   void bookmark(LocalScope& scope, sync::objects::Version version);
 
-  // As in ScopeRows: for a scope that keeps its objects on disk.
+  // As in ScopeRows: for a scope that keeps its objects on disk. Errors: also unavailable (it does
+  // not any more).
   [[nodiscard]] Status write_part(LocalScope& scope, ScopeRows::Part& part,
                                   const ScopeRows::ObjectRefs& objects);
   void drop_part(ScopeRows::Part& part) { rows_.drop_part(part); }
@@ -131,6 +132,8 @@ class Scopes {
   // The scope's changes are on disk: counts it anew, and ends its hold.
   void release(LocalScope& scope);
   void drop_unreadable();
+  // Takes the objects of a list on disk that has become small back into memory.
+  void return_to_memory(LocalScope& scope);
   // Notes which bytes `objects` will replace in the file.
   void note_replaced(LocalScope& scope, const sync::watch::WatchCache::Objects& objects);
   // Writes the scope's changes durably now. A scope of pods is held until that worked.

@@ -5,6 +5,7 @@
 
 #include "agent/edge/cache/scopes.h"
 #include "platform/log.h"
+#include "sync/watch/list_place.h"
 
 namespace holdfast::agent {
 namespace {
@@ -111,14 +112,9 @@ Result<bool> Scopes::fits(const store::Scope& row, LocalScope& scope) {
   TRY(const store::CacheSize size, rows_.size(row));
   const auto objects = static_cast<std::size_t>(size.objects);
   const auto bytes = static_cast<std::size_t>(size.bytes);
-  const auto fit = [this, &row, objects](std::size_t in_memory) {
-    return has_room_for({.owner = row.key.owner, .objects = objects, .bytes = in_memory}, bytes_,
-                        limits_);
-  };
-  if (fit(bytes + objects * sync::watch::object_overhead)) return true;
-  if (!limits_.may_keep_on_disk(row.key.owner) || bytes > limits_.list_bytes()) return false;
-  scope.set_keeps_on_disk(true);
-  return fit(objects * (sync::watch::object_overhead + sync::watch::place_overhead));
+  const auto place = sync::watch::place_of(row.key.owner, objects, bytes, bytes_, limits_);
+  if (place == sync::watch::ListPlace::disk) scope.set_keeps_on_disk(true);
+  return place.has_value();
 }
 
 }  // namespace holdfast::agent

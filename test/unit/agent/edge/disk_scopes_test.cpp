@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "sync/watch/list_place.h"
 #include "test/support/fault_vfs.h"
 #include "test/unit/agent/edge/cache_run.h"
 
@@ -10,6 +11,9 @@ namespace {
 
 using Objects = sync::watch::WatchCache::Objects;
 using sync::watch::Body;
+
+// No list of the tests fits into that.
+constexpr sync::watch::CacheLimits small{.scope_bytes = 4000};
 
 std::string loaded(const Body& body) {
   const auto bytes = body.load();
@@ -29,7 +33,7 @@ class DiskScopes : public testing::Test {
 
   // Receives a list in two pages, as a reflector does.
   Status list(Agent& run, const ScopePtr& scope, sync::objects::Version version,
-              std::map<std::string, sync::objects::Version> all, std::size_t bytes = 1000) {
+              std::map<std::string, sync::objects::Version> all, std::size_t bytes = 3000) {
     ScopeRows::Part part;
     Objects objects;
     for (const bool second : {false, true}) {
@@ -79,7 +83,7 @@ class DiskScopes : public testing::Test {
 };
 
 TEST_F(DiskScopes, KeepNothingInMemoryThatIsWritten) {
-  auto first = std::make_unique<Agent>(time_.context(), dir_.path());
+  auto first = std::make_unique<Agent>(time_.context(), dir_.path(), small);
   Agent& run = *first;
   ScopePtr scope = opened(run);
   ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}, {"c", 5}}));
@@ -110,11 +114,12 @@ TEST_F(DiskScopes, KeepNothingInMemoryThatIsWritten) {
 }
 
 TEST_F(DiskScopes, WhatIsStillReadIsTakenBackBeforeItIsReplaced) {
-  Agent run(time_.context(), dir_.path());
+  Agent run(time_.context(), dir_.path(), sync::watch::CacheLimits{.scope_bytes = 1 << 20});
   const ScopePtr scope = opened(run);
   // Of 3 MiB each: two fit into what is taken back.
   constexpr std::size_t mebibytes = 3UL << 20;
-  static_assert(2 * mebibytes <= taken_back_max && 3 * mebibytes > taken_back_max);
+  static_assert(2 * mebibytes <= sync::watch::taken_back_max &&
+                3 * mebibytes > sync::watch::taken_back_max);
   ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 3}, {"c", 3}, {"d", 3}}, mebibytes));
   std::vector<Body> reader;
   for (const auto& [name, object] : scope->cache().objects()) {
@@ -139,8 +144,7 @@ TEST_F(DiskScopes, WhatIsStillReadIsTakenBackBeforeItIsReplaced) {
 
 TEST_F(DiskScopes, AListThatCouldNotBeFinishedIsFinishedLater) {
   test::follow({});
-  auto first =
-      std::make_unique<Agent>(time_.context(), dir_.path(), sync::watch::CacheLimits{}, "fault");
+  auto first = std::make_unique<Agent>(time_.context(), dir_.path(), small, "fault");
   Agent& run = *first;
   ScopePtr scope = opened(run);
   ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}}));
@@ -168,7 +172,7 @@ TEST_F(DiskScopes, AListThatCouldNotBeFinishedIsFinishedLater) {
 
 TEST_F(DiskScopes, AListThatNeverEndsLeavesTheOldOne) {
   {
-    Agent run(time_.context(), dir_.path());
+    Agent run(time_.context(), dir_.path(), small);
     const ScopePtr scope = opened(run);
     ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}}));
     ScopeRows::Part part;
@@ -186,7 +190,7 @@ TEST_F(DiskScopes, AListThatNeverEndsLeavesTheOldOne) {
 
 TEST_F(DiskScopes, AFirstListThatFailsLeavesNothing) {
   {
-    Agent run(time_.context(), dir_.path());
+    Agent run(time_.context(), dir_.path(), small);
     const ScopePtr scope = opened(run);
     ScopeRows::Part part;
     Objects fresh;
@@ -195,13 +199,13 @@ TEST_F(DiskScopes, AFirstListThatFailsLeavesNothing) {
     run.scopes.drop_part(part);
     ASSERT_TRUE(run.scopes.drop(*scope));
   }
-  Agent next(time_.context(), dir_.path());
+  Agent next(time_.context(), dir_.path(), small);
   EXPECT_EQ(next.scopes.all().size(), 0u);
 }
 
 // In the new file the ids of the old one mean other scopes.
 TEST_F(DiskScopes, AListIsNotTakenFromAFileThatWasReplaced) {
-  Agent run(time_.context(), dir_.path());
+  Agent run(time_.context(), dir_.path(), small);
   const ScopePtr scope = opened(run);
   ScopeRows::Part part;
   Objects fresh;
@@ -228,7 +232,7 @@ TEST_F(DiskScopes, AListIsNotTakenFromAFileThatWasReplaced) {
 
 // A list that is in the file only is lost with it.
 TEST_F(DiskScopes, AReplacedFileCostsTheLists) {
-  Agent run(time_.context(), dir_.path());
+  Agent run(time_.context(), dir_.path(), small);
   const ScopePtr scope = opened(run);
   ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}}));
   ASSERT_TRUE(
@@ -244,7 +248,8 @@ TEST_F(DiskScopes, AReplacedFileCostsTheLists) {
 
 TEST_F(DiskScopes, ManyListsDoNotFillTheFile) {
   constexpr std::int64_t disk = 16 << 20;
-  Agent run(time_.context(), dir_.path(), sync::watch::CacheLimits{.disk_bytes = disk});
+  Agent run(time_.context(), dir_.path(),
+            sync::watch::CacheLimits{.disk_bytes = disk, .scope_bytes = 1 << 20});
   std::mt19937 random(1);
   int refused = 0;
   for (int i = 0; i < 12; ++i) {
@@ -268,13 +273,13 @@ TEST_F(DiskScopes, ManyListsDoNotFillTheFile) {
   }
   EXPECT_GT(refused, 3);
   // A quarter is left for everything else.
-  const ScopePtr small = run.scopes.open(pods).value();
-  EXPECT_TRUE(run.scopes.replace(*small, objects({{"p", 3}}), 9, pod_kind));
+  const ScopePtr other = run.scopes.open(pods).value();
+  EXPECT_TRUE(run.scopes.replace(*other, objects({{"p", 3}}), 9, pod_kind));
   EXPECT_TRUE(run.scopes.flush());
 }
 
 TEST_F(DiskScopes, LocalWritesAreSettled) {
-  Agent run(time_.context(), dir_.path());
+  Agent run(time_.context(), dir_.path(), small);
   const ScopePtr scope = opened(run);
   ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}}));
   sync::watch::CacheEvent mine{sync::watch::EventType::modified, key("a"), large(local + 1, 1000)};
@@ -288,7 +293,7 @@ TEST_F(DiskScopes, LocalWritesAreSettled) {
 }
 
 TEST_F(DiskScopes, ADamagedRowCostsItsScopeOnly) {
-  Agent run(time_.context(), dir_.path());
+  Agent run(time_.context(), dir_.path(), small);
   const ScopePtr scope = opened(run);
   ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}}));
   const ScopePtr other = run.scopes.open(pods).value();
@@ -299,6 +304,46 @@ TEST_F(DiskScopes, ADamagedRowCostsItsScopeOnly) {
   EXPECT_EQ(run.scopes.find(configmaps), nullptr) << "it is listed again";
   EXPECT_TRUE(scope->is_detached());
   EXPECT_EQ(shown(run.scopes.find(pods)), "9: p@3");
+}
+
+TEST_F(DiskScopes, AListWhoseRowsHaveVanishedIsListedAgain) {
+  Agent run(time_.context(), dir_.path(), small);
+  const ScopePtr scope = opened(run);
+  ASSERT_TRUE(list(run, scope, 9, {{"a", 3}}));
+  ScopeRows::Part part;
+  Objects objects;
+  objects[key("a")] = scope->cache().objects().at(key("a"));
+  objects[key("b")] = large(12, 1000);
+  ASSERT_TRUE(run.scopes.write_part(*scope, part, {{key("b"), &objects[key("b")]}}));
+  ASSERT_TRUE(run.file->database().execute("DELETE FROM object WHERE name = 'b'"));
+  ASSERT_TRUE(run.scopes.replace(*scope, objects, 12, kind_, &part));
+  const Status flushed = run.scopes.flush();
+  EXPECT_EQ(flushed.error().what, "write /api/v1/configmaps: the file has 1 of 2 objects");
+  ASSERT_TRUE(run.scopes.flush()) << "it is not tried for ever";
+  EXPECT_EQ(run.scopes.find(configmaps), nullptr);
+}
+
+TEST_F(DiskScopes, OneThatHasBecomeSmallReturnsToMemory) {
+  auto first = std::make_unique<Agent>(time_.context(), dir_.path(), small);
+  Agent& run = *first;
+  ScopePtr scope = opened(run);
+  ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}, {"c", 5}}, 1000));
+  EXPECT_TRUE(scope->keeps_on_disk()) << "4,200 bytes with their overhead";
+  ASSERT_TRUE(list(run, scope, 20, {{"a", 3}, {"b", 15}}, 1000));
+  EXPECT_FALSE(scope->keeps_on_disk());
+  EXPECT_TRUE(is_in_memory(scope, "a")) << "which was in the old rows";
+  EXPECT_TRUE(is_in_memory(scope, "b")) << "which was in the new ones";
+  EXPECT_EQ(scope->object_memory(), 2 * 1400u);
+  ScopeRows::Part part;
+  EXPECT_FALSE(run.scopes.write_part(*scope, part, {})) << "a page of a list that still arrives";
+  ASSERT_TRUE(
+      run.scopes.apply(*scope, {sync::watch::EventType::modified, key("b"), large(30, 900)}));
+  ASSERT_TRUE(run.scopes.flush());
+  EXPECT_EQ(read(scope), "a=v3 b=v30 ");
+  scope.reset();
+  first.reset();
+  Agent next(time_.context(), dir_.path(), small);
+  EXPECT_EQ(read(next.scopes.find(configmaps)), "a=v3 b=v30 ");
 }
 
 TEST_F(DiskScopes, AnotherCallersListNeverGoesToTheDiskAlone) {

@@ -18,6 +18,7 @@
 #include "store/journal.h"
 #include "store/outbox.h"
 #include "sync/objects/large_lists.h"
+#include "sync/watch/list_place.h"
 
 namespace holdfast::agent {
 namespace {
@@ -78,14 +79,15 @@ TEST(EdgeLimits, AreThoseOfTheReadme) {
       "| an answer other than 2xx | " + mebibytes(answers.error_bytes) + " MiB; else 429 |",
       "those of other callers; one event | " + mebibytes(receive_limits.bytes) + "; " +
           mebibytes(receive_limits.foreign) + "; " + mebibytes(receive_limits.event) + " MiB;",
+      "| a page of a list that is kept on disk | about " + mebibytes(receive_limits.page) + " MiB,",
       "with " + std::to_string(sync::watch::object_overhead) + " bytes for each object, and " +
           std::to_string(sync::watch::place_overhead) +
           " more if its bytes are on disk | `--cache-memory-max`, " +
           mebibytes(cache.memory_bytes) + " MiB |",
       "| `--cache-disk-max`, " + mebibytes(cache.list_bytes()) +
           " MiB, uncompressed, and only while `cache.db` fills at most " +
-          std::to_string(lists_share) + "% of what it may;",
-      "for those who still read them | " + mebibytes(taken_back_max) + " MiB; else",
+          std::to_string(sync::watch::lists_share) + "% of what it may;",
+      "for those who still read them | " + mebibytes(sync::watch::taken_back_max) + " MiB; else",
       "| objects of one cached list | " + grouped(cache.scope_objects) + " |",
       "| events of one list kept for watches that resume | " + grouped(events.events) + " and " +
           mebibytes(events.bytes) + " MiB,",

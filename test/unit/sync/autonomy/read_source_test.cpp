@@ -107,6 +107,13 @@ TEST(ReadSource, OfAReadDependsOnRequestScopeAndLink) {
          facts.is_healthy = false;
        },
        "cloud, nothing", "nothing"},
+      {"never complete, and too large to arrive soon",
+       [](ReadFacts& facts) {
+         facts.is_complete = false;
+         facts.is_large = true;
+       },
+       "cloud, wait, nothing", "nothing"},
+      {"large, but complete", [](ReadFacts& facts) { facts.is_large = true; }, "cache", "cache"},
       {"never complete, and refused",
        [](ReadFacts& facts) {
          facts.is_complete = false;

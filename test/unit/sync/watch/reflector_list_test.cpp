@@ -6,6 +6,7 @@ namespace holdfast::sync::watch::scripts {
 namespace {
 
 const ListFailed too_much{failure_of(Error{Errc::corrupt, "the answer was broken off"}), true};
+const ListFailed above_limit{failure_of(Error{Errc::exhausted, "above the limit"}), true};
 
 const std::vector<Script> lists = {
     {"one page, then a watch from there",
@@ -137,6 +138,53 @@ const std::vector<Script> lists = {
          {20s, TimePassed{}, {"list rv= limit=1 continue="}},
      },
      {.first_list_version = "", .page_size = 2}},
+    {"pages above a limit of the owner: smaller ones at once, and the pages so far remain",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, above_limit, {"list rv= limit=125 continue="}},
+         {2s, page({"a"}, "10", "t"), {"list rv= limit=125 continue=t"}},
+         {3s, above_limit, {"list rv= limit=31 continue=t"}},
+         {4s, page({"b"}, "10", "u"), {"list rv= limit=31 continue=u"}},
+         {5s, page({"c"}, "10"), {"replace rv=10: a b c", "watch rv=10 for 469"}},
+     }},
+    {"one after the other above a limit: with a pause",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s, above_limit, {"list rv= limit=125 continue="}},
+         {2s, above_limit, {"wait until 2.536802008s"}},
+         {10s, TimePassed{}, {"list rv= limit=31 continue="}},
+         {11s, above_limit, {"wait until 11.868150268s"}},
+         {20s, TimePassed{}, {"list rv= limit=7 continue="}},
+         {21s, page({"a"}, "10", "t"), {"list rv= limit=7 continue=t"}},
+         {22s, above_limit, {"list rv= limit=1 continue=t"}},
+     }},
+    {"a list that is too large as a whole is not asked for in smaller pages",
+     {
+         {0s, Started{}, {"list rv=0 limit=500 continue="}},
+         {1s,
+          ListFailed{{.code = Errc::exhausted, .list_too_large = true}, true},
+          {"wait until 1.536802008s"}},
+     }},
+    {"pages that fit a number of bytes",
+     {
+         {0s, Started{}, {"list rv= limit=2 continue="}},
+         {1s, page({"12", "34"}, "10", "t"), {"first page: 12 34", "list rv= limit=8 continue=t"}},
+         {2s, page({"1234567890"}, "10", "u"), {"page: 1234567890", "list rv= limit=2 continue=u"}},
+         {3s, page({}, "10", "v"), {"page:", "list rv= limit=2 continue=v"}},
+         {4s,
+          page({std::string(30, 'x')}, "10", "w"),
+          {"page: " + std::string(30, 'x'), "list rv= limit=1 continue=w"}},
+         {5s, page({"a"}, "10", "x"), {"page: a", "list rv= limit=4 continue=x"}},
+         {6s, page({"a"}, "10", "y"), {"page: a", "list rv= limit=10 continue=y"}},
+         {7s, page({"a"}, "10"), {"page: a", "end rv=10", "watch rv=10 for 469"}},
+         {8s, watch_failed(expired), {"wait until 8.269872027s"}},
+         {10s, TimePassed{}, {"list rv=10 or newer limit=10 continue="}},
+     },
+     {.first_list_version = "",
+      .page_size = 10,
+      .page_bytes = 20,
+      .first_page = 2,
+      .by_page = true}},
     {"by page: each page at once, and never everything in one answer",
      {
          {0s, Started{}, {"list rv= limit=2 continue="}},

@@ -95,6 +95,9 @@ void expect_pages(EdgeOptions options) {
         SCOPED_TRACE(client.component + version + " limit " + limit);
         const AllPages all = read_all(fixture, client, limit, version);
         EXPECT_EQ(all.names, visible);
+        // Any state comes from the cache, once it has the list, and without pages, as from the API
+        // server's own cache.
+        if (*version != '\0') continue;
         EXPECT_GE(all.pages, 3u);
         EXPECT_LE(all.largest, mebibyte);
       }
