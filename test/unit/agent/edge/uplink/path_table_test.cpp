@@ -140,14 +140,19 @@ TEST_P(Loss, TheLastStatusIsTheOneThatRemains) {
   };
   for (int i = 0; i < 60; ++i) {
     const std::string message = "m" + std::to_string(i);
-    const http::Response written = fixture.ask(
-        {.method = http::Method::patch,
-         .target = pods + "/p3/status",
-         .headers = {{"User-Agent", "kubelet"},
-                     {"Content-Type", "application/strategic-merge-patch+json"}},
-         .body = R"({"metadata":{"uid":"uid-p3"},"status":{"message":")" + message + R"("}})"});
-    EXPECT_TRUE(written.status == 200 || written.status == 504) << written.status;
-    fixture.time.run(10s);
+    // A kubelet writes again what was answered with 504: nobody knows whether that has arrived.
+    int status = 504;
+    for (int attempt = 0; status == 504 && attempt < 4; ++attempt) {
+      const http::Response written = fixture.ask(
+          {.method = http::Method::patch,
+           .target = pods + "/p3/status",
+           .headers = {{"User-Agent", "kubelet"},
+                       {"Content-Type", "application/strategic-merge-patch+json"}},
+           .body = R"({"metadata":{"uid":"uid-p3"},"status":{"message":")" + message + R"("}})"});
+      status = written.status;
+      fixture.time.run(10s);
+    }
+    EXPECT_EQ(status, 200) << message;
   }
   EXPECT_GE(lost, 30);
   fixture.servers[0]->special = [](const http::Request&) { return std::nullopt; };
