@@ -144,10 +144,11 @@ class FileSource final : public Source {
     constexpr std::size_t any = std::numeric_limits<std::size_t>::max() / 2;
     sync::watch::CacheLimits limits{.scopes = any, .memory_bytes = any, .scope_bytes = any};
     limits.disk_bytes = std::numeric_limits<std::int64_t>::max() / 2;
-    Scopes scopes(std::move(executor), *cache_file_, *answers_, clock_, limits);
+    ScopeTable table(std::move(executor), clock_, limits);
+    Scopes scopes(table, *cache_file_, *answers_, clock_);
     if (auto restored = scopes.restore(); !restored) return fail(restored.error());
     const WallTime now = clock_.wall();
-    return sync::wire::serialize(readiness_json(check_node_readiness(scopes, *answers_, now), now));
+    return sync::wire::serialize(readiness_json(check_node_readiness(table, *answers_, now), now));
   }
 
   FileSource(fs::FileLock lock, const Clock& clock) : lock_(std::move(lock)), clock_(clock) {}

@@ -54,8 +54,9 @@ Status Edge::open_cache() {
   TRY(cache_file_, CacheFile::open(in(options_, "cache.db"), clock_, sealing_with(seal_.get())));
   answers_ = std::make_unique<StoredAnswers>(*cache_file_, clock_);
   versions_ = std::make_unique<LocalVersions>(*cache_file_);
-  scopes_ =
-      std::make_unique<Scopes>(executor_, *cache_file_, *answers_, clock_, cache_limits(options_));
+  scope_table_ = std::make_unique<ScopeTable>(executor_, clock_, cache_limits(options_));
+  scopes_ = std::make_unique<Scopes>(*scope_table_, *cache_file_, *answers_, clock_);
+  content_ = std::make_unique<ScopeContent>(*scope_table_, *scopes_, *answers_, clock_);
   return scopes_->restore();
 }
 
@@ -69,7 +70,11 @@ Status Edge::build() {
   uplink_->observe(*identity_);
   lease_ = std::make_unique<NodeLease>(options_.node_name, options_.lease_duration,
                                        options_.kubelet_grace, clock_);
-  reflectors_ = std::make_unique<ScopeReflectors>(executor_, *scopes_, *uplink_, clock_, random_);
+  scope_journal_ = std::make_unique<ScopeJournal>(*offline_store_, clock_);
+  reflectors_ = std::make_unique<ScopeReflectors>(
+      executor_, *scope_table_, *content_, *uplink_,
+      [journal = scope_journal_.get()](const LocalScope& scope) { journal->record(scope); }, clock_,
+      random_);
   filters_ = std::make_unique<AnswerFilters>(executor_, options_, *scopes_, *uplink_, clock_);
   filters_->start();
   registration_ = std::make_unique<Registration>(options_.node_name, *answers_, *uplink_,
@@ -78,7 +83,8 @@ Status Edge::build() {
       Rejoin::Settings{.node_name = options_.node_name,
                        .lease_renew_interval = options_.lease_renew_interval,
                        .jitter = options_.rejoin_jitter},
-      *scopes_, *uplink_, *reflectors_, *offline_store_, *lease_, *registration_, clock_, random_);
+      *scope_table_, *uplink_, *reflectors_, *offline_store_, *lease_, *registration_, clock_,
+      random_);
   outages_ = std::make_unique<OutageReport>(*uplink_, *offline_store_, clock_);
   outages_->resume();
   const std::vector databases{&cache_file_->database(), &offline_store_->database()};
@@ -87,7 +93,7 @@ Status Edge::build() {
       Housekeeping::Settings{.interval = options_.housekeeping_interval,
                              .limits = options_.housekeeping},
       *scopes_, *answers_, *uplink_, *needs_, databases, clock_);
-  admin_ = std::make_unique<Admin>(options_.node_name, *scopes_, *answers_, *uplink_,
+  admin_ = std::make_unique<Admin>(options_.node_name, *scope_table_, *answers_, *uplink_,
                                    *offline_store_, *lease_, clock_);
   admin_->report_certificates(*identity_);
   admin_->report_registration(*registration_);
@@ -95,7 +101,7 @@ Status Edge::build() {
       .node_name = options_.node_name,
       .deadline = options_.write_deadline,
       .folders = {.manifests = options_.static_pod_path, .kept = in(options_, "static-pods")}};
-  ota_ = std::make_unique<Ota>(std::move(ota), *scopes_, *uplink_, clock_);
+  ota_ = std::make_unique<Ota>(std::move(ota), *scope_table_, *uplink_, clock_);
   admin_->serve(*ota_);
   hub_metrics_ = std::make_unique<HubMetrics>(admin_->registry());
   local_callers_ = std::make_unique<LocalCallers>(options_, clock_);
@@ -105,8 +111,8 @@ Status Edge::build() {
   admin_->report_dropped(*housekeeping_);
   admin_->report_databases(databases);
   pipeline_ = std::make_unique<Pipeline>(Pipeline::Dependencies{
-      options_, *scopes_, *answers_, *versions_, *uplink_, *reflectors_, *filters_, *offline_store_,
-      *lease_, *registration_, *housekeeping_, *hub_metrics_, clock_, random_});
+      options_, *scopes_, *content_, *answers_, *versions_, *uplink_, *reflectors_, *filters_,
+      *offline_store_, *lease_, *registration_, *housekeeping_, *hub_metrics_, clock_, random_});
   if (auto applied = pipeline_->reapply_outbox(); !applied) {
     // The queued writes are safe in the outbox; a node that does not start would be worse.
     log_error("queued writes not applied to the cache", {{"error", applied.error()}});
@@ -180,7 +186,7 @@ Status Edge::start() {
         std::make_unique<PodsInterface>(options_.identity, net::kernel_interfaces(), clock_);
   }
   if (auto opened = open_listeners(); !opened) return opened;
-  scopes_->on_new([this](ScopePtr scope) { reflectors_->add(std::move(scope)); });
+  tasks_.spawn("feed scopes", reflectors_->feed_all());
   tasks_.spawn("client certificate", identity_->keep_client_certificate());
   tasks_.spawn("serving certificate", identity_->keep_serving_certificate());
   tasks_.spawn("keep link", rejoin_->maintain_link());
@@ -199,7 +205,7 @@ Status Edge::start() {
   log_info("serving", {{"node", options_.node_name},
                        {"proxy_port", port_},
                        {"admin_port", admin_port_},
-                       {"scopes", scopes_->all().size()}});
+                       {"scopes", scope_table_->all().size()}});
   return {};
 }
 

@@ -12,8 +12,8 @@
 #include "agent/edge/admin/ota.h"
 #include "agent/edge/cache/local_versions.h"
 #include "agent/edge/cache/pod_needs.h"
+#include "agent/edge/cache/scope_content.h"
 #include "agent/edge/cache/scope_reflectors.h"
-#include "agent/edge/cache/scopes.h"
 #include "agent/edge/cache/stored_answers.h"
 #include "agent/edge/door/local_callers.h"
 #include "agent/edge/door/pods_interface.h"
@@ -25,6 +25,7 @@
 #include "agent/edge/identity/trusted_clock.h"
 #include "agent/edge/link/outage_report.h"
 #include "agent/edge/link/rejoin.h"
+#include "agent/edge/link/scope_journal.h"
 #include "agent/edge/offline/offline_store.h"
 #include "agent/edge/options/options.h"
 #include "agent/edge/pipeline.h"
@@ -58,7 +59,7 @@ class Edge final : public proc::Service {
   // Answers a request at the TLS listeners of the proxy.
   asio::awaitable<http::Response> handle_over_tls(const http::Request& request);
 
-  [[nodiscard]] Scopes& scopes() { return *scopes_; }
+  [[nodiscard]] ScopeTable& scopes() { return *scope_table_; }
   [[nodiscard]] Uplink& uplink() { return *uplink_; }
   [[nodiscard]] OfflineStore& offline_store() { return *offline_store_; }
   [[nodiscard]] const EdgeOptions& options() const { return options_; }
@@ -101,10 +102,13 @@ class Edge final : public proc::Service {
   std::unique_ptr<Uplink> uplink_;
   std::unique_ptr<StoredAnswers> answers_;
   std::unique_ptr<LocalVersions> versions_;
+  std::unique_ptr<ScopeTable> scope_table_;
   std::unique_ptr<Scopes> scopes_;
+  std::unique_ptr<ScopeContent> content_;
   std::unique_ptr<OfflineStore> offline_store_;
   std::unique_ptr<NodeLease> lease_;
   std::unique_ptr<Registration> registration_;
+  std::unique_ptr<ScopeJournal> scope_journal_;
   std::unique_ptr<ScopeReflectors> reflectors_;
   std::unique_ptr<AnswerFilters> filters_;
   std::unique_ptr<OutageReport> outages_;

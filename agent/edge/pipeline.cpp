@@ -27,15 +27,16 @@ Pipeline::Pipeline(const Dependencies& dependencies)
       documents_(deadlines(dependencies.options), dependencies.uplink, forwarder_, answer_cache_),
       reads_({.deadlines = deadlines(dependencies.options),
               .bookmark_interval = dependencies.options.bookmark_interval},
-             dependencies.scopes, dependencies.versions, dependencies.reflectors,
-             dependencies.uplink, forwarder_, answer_cache_, dependencies.filters,
-             dependencies.clock, dependencies.random),
+             dependencies.scopes.table(), dependencies.content, dependencies.versions,
+             dependencies.reflectors, dependencies.uplink, forwarder_, answer_cache_,
+             dependencies.filters, dependencies.clock, dependencies.random),
       writes_(dependencies.options.node_name, deadlines(dependencies.options), dependencies.scopes,
-              dependencies.versions, dependencies.uplink, dependencies.offline_store,
-              dependencies.lease, forwarder_, answer_cache_, dependencies.registration,
-              dependencies.clock, dependencies.random),
-      presentation_(dependencies.options.cache_agents, dependencies.scopes.limits().scope_bytes,
-                    dependencies.uplink, answer_cache_, dependencies.clock) {}
+              dependencies.content, dependencies.versions, dependencies.uplink,
+              dependencies.offline_store, dependencies.lease, forwarder_, answer_cache_,
+              dependencies.registration, dependencies.clock, dependencies.random),
+      presentation_(dependencies.options.cache_agents,
+                    dependencies.scopes.table().limits().scope_bytes, dependencies.uplink,
+                    answer_cache_, dependencies.clock) {}
 
 // All steps are in one coroutine, because each further one costs every request a frame.
 asio::awaitable<http::Response> Pipeline::serve(const http::Request& http, Result<Caller> caller,

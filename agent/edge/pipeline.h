@@ -23,6 +23,7 @@ class Pipeline {
   struct Dependencies {
     const EdgeOptions& options;
     Scopes& scopes;
+    ScopeContent& content;
     StoredAnswers& answers;
     LocalVersions& versions;
     Uplink& uplink;

@@ -72,7 +72,7 @@ struct Extent {
   std::size_t bytes = 0;
 };
 
-Extent extent_of(const Scopes& scopes) {
+Extent extent_of(const ScopeTable& scopes) {
   Extent extent;
   for (const auto& [key, scope] : scopes.all()) {
     if (scope->cache().complete()) ++extent.complete;
@@ -97,7 +97,7 @@ std::vector<std::pair<std::string, WallTime>> certificates_of(const NodeIdentity
 
 }  // namespace
 
-Admin::Admin(std::string node_name, Scopes& scopes, StoredAnswers& answers, Uplink& uplink,
+Admin::Admin(std::string node_name, ScopeTable& scopes, StoredAnswers& answers, Uplink& uplink,
              OfflineStore& offline_store, const NodeLease& lease, const Clock& clock)
     : node_name_(std::move(node_name)),
       scopes_(scopes),

@@ -18,7 +18,7 @@
 #include "agent/edge/admin/ota.h"
 #include "agent/edge/cache/housekeeping.h"
 #include "agent/edge/cache/outage_readiness.h"
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/scope_table.h"
 #include "agent/edge/forward/node_lease.h"
 #include "agent/edge/forward/uplink.h"
 #include "agent/edge/identity/node_identity.h"
@@ -32,7 +32,7 @@ namespace holdfast::agent {
 
 class Admin {
  public:
-  Admin(std::string node_name, Scopes& scopes, StoredAnswers& answers, Uplink& uplink,
+  Admin(std::string node_name, ScopeTable& scopes, StoredAnswers& answers, Uplink& uplink,
         OfflineStore& offline_store, const NodeLease& lease, const Clock& clock);
 
   // Sets the identity whose certificates are reported. It must outlive this.
@@ -74,7 +74,7 @@ class Admin {
   [[nodiscard]] http::Response journal(const Query& query);
 
   const std::string node_name_;
-  Scopes& scopes_;
+  ScopeTable& scopes_;
   Uplink& uplink_;
   OfflineStore& offline_store_;
   const NodeLease& lease_;

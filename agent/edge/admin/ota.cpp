@@ -40,7 +40,7 @@ struct Ota::Target {
   }
 };
 
-Ota::Ota(Settings settings, Scopes& scopes, Uplink& uplink, const Clock& clock)
+Ota::Ota(Settings settings, ScopeTable& scopes, Uplink& uplink, const Clock& clock)
     : settings_(std::move(settings)), scopes_(scopes), uplink_(uplink), clock_(clock) {}
 
 bool Ota::serves(std::string_view path) { return path == "/pods" || upgrades(path); }

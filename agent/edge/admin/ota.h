@@ -15,7 +15,7 @@
 #include <string>
 
 #include "agent/edge/admin/static_pods.h"
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/scope_table.h"
 #include "agent/edge/forward/uplink.h"
 #include "platform/http/message.h"
 #include "sync/node/ota.h"
@@ -29,7 +29,7 @@ class Ota {
     Duration deadline;         // of each request to the API server
     StaticPodFolders folders;  // of the manifests that are replaced
   };
-  Ota(Settings settings, Scopes& scopes, Uplink& uplink, const Clock& clock);
+  Ota(Settings settings, ScopeTable& scopes, Uplink& uplink, const Clock& clock);
 
   // Whether `path` is one of the paths above, whatever the method.
   [[nodiscard]] static bool serves(std::string_view path);
@@ -47,7 +47,7 @@ class Ota {
                                                 sync::node::OtaDecision decided);
 
   const Settings settings_;
-  Scopes& scopes_;
+  ScopeTable& scopes_;
   Uplink& uplink_;
   const Clock& clock_;
 };

@@ -10,12 +10,13 @@ using sync::autonomy::ReadSource;
 
 }  // namespace
 
-ReadHandler::ReadHandler(const Settings& settings, Scopes& scopes, LocalVersions& versions,
-                         ScopeReflectors& reflectors, Uplink& uplink, Forwarder& forwarder,
-                         AnswerCache& answer_cache, AnswerFilters& filters, const Clock& clock,
-                         Random& random)
+ReadHandler::ReadHandler(const Settings& settings, ScopeTable& scopes, ScopeContent& content,
+                         LocalVersions& versions, ScopeReflectors& reflectors, Uplink& uplink,
+                         Forwarder& forwarder, AnswerCache& answer_cache, AnswerFilters& filters,
+                         const Clock& clock, Random& random)
     : settings_(settings),
       scopes_(scopes),
+      content_(content),
       versions_(versions),
       reflectors_(reflectors),
       uplink_(uplink),
@@ -107,7 +108,7 @@ std::optional<http::Response> ReadHandler::last_resort(CacheQuery& query) {
     query.scope = scopes_.covering(in_any_encoding, query.object(), true);
   }
   if (!query.scope) return unavailable(uplink_, "this is not cached");
-  if (query.scope->cache().complete() || scopes_.derive(*query.scope)) return std::nullopt;
+  if (query.scope->cache().complete() || content_.derive(*query.scope)) return std::nullopt;
   return unavailable(uplink_, query.request.info.resource + " were never completely received");
 }
 
@@ -121,7 +122,7 @@ void ReadHandler::find_scope(CacheQuery& query) {
   } else {
     query.scope = scopes_.find(query.key);
     // Credentials that the cloud has not accepted yet may be invented: no scope is opened for them.
-    const bool trusted = caller.owner == node_owner || scopes_.can_derive(query.key);
+    const bool trusted = caller.owner == node_owner || !scopes_.wider_than(query.key).empty();
     if (!query.scope && trusted) query.scope = answer_cache_.open(query.key);
   }
   if (!query.scope) return;

@@ -26,10 +26,10 @@ class ReadHandler {
     Deadlines deadlines;
     Duration bookmark_interval;  // of watches without events
   };
-  ReadHandler(const Settings& settings, Scopes& scopes, LocalVersions& versions,
-              ScopeReflectors& reflectors, Uplink& uplink, Forwarder& forwarder,
-              AnswerCache& answer_cache, AnswerFilters& filters, const Clock& clock,
-              Random& random);
+  ReadHandler(const Settings& settings, ScopeTable& scopes, ScopeContent& content,
+              LocalVersions& versions, ScopeReflectors& reflectors, Uplink& uplink,
+              Forwarder& forwarder, AnswerCache& answer_cache, AnswerFilters& filters,
+              const Clock& clock, Random& random);
 
   // Answers a get, list or watch (HandlerKind::read). `call` is the request as the filters see it;
   // they are applied to the events of a watch here, and to other answers by the caller.
@@ -63,7 +63,8 @@ class ReadHandler {
   [[nodiscard]] http::Response watch_from(const CacheQuery& query, const WatchRequest& watch) const;
 
   const Settings settings_;
-  Scopes& scopes_;
+  ScopeTable& scopes_;
+  ScopeContent& content_;
   LocalVersions& versions_;
   ScopeReflectors& reflectors_;
   Uplink& uplink_;

@@ -31,7 +31,7 @@ void AnswerCache::keep(CacheQuery& query, const http::Response& response) {
   const bool is_whole = !response.stream && query.request.is_list() && query.options.limit == 0 &&
                         query.options.continue_token.empty();
   const bool fits = scope.health().too_large() > 0 && is_whole &&
-                    response.body.size() <= scopes_.limits().scope_bytes;
+                    response.body.size() <= scopes_.table().limits().scope_bytes;
   if (!got && !scope.refused() && !fits) return;
   // The list was refused before and is granted now: a node may read a Secret only once the API
   // server knows a pod that uses it. Or it was too large, and is no longer.
@@ -43,7 +43,7 @@ void AnswerCache::keep_object(const CacheQuery& query, const http::Response& res
   const bool there = response.status == 200;
   if (response.stream || (!there && response.status != 404)) return;
   const sync::objects::RequestInfo& info = query.request.info;
-  ScopePtr scope = scopes_.find(query.key);
+  ScopePtr scope = scopes_.table().find(query.key);
   if (!scope) {
     // The scope that covers the object has it already, or gets it soon by its watch.
     if (query.scope) return;
@@ -75,13 +75,13 @@ void AnswerCache::note_written(const RoutedRequest& request, const http::Respons
   }
   for (const sync::wire::Encoding encoding :
        {sync::wire::Encoding::json, sync::wire::Encoding::protobuf}) {
-    const ScopePtr scope = scopes_.find({.owner = request.caller.owner,
-                                         .group = info.group,
-                                         .version = info.version,
-                                         .resource = info.resource,
-                                         .namespace_name = info.namespace_name,
-                                         .field_selector = "metadata.name=" + name,
-                                         .encoding = std::string(to_string(encoding))});
+    const ScopePtr scope = scopes_.table().find({.owner = request.caller.owner,
+                                                 .group = info.group,
+                                                 .version = info.version,
+                                                 .resource = info.resource,
+                                                 .namespace_name = info.namespace_name,
+                                                 .field_selector = "metadata.name=" + name,
+                                                 .encoding = std::string(to_string(encoding))});
     if (!scope) continue;
     if (scope->fetch_mode() == FetchMode::list_watch) {
       if (info.verb == "create") reflectors_.created(scope, response.body);

@@ -97,7 +97,7 @@ void Housekeeping::pass() {
 void Housekeeping::drop_unneeded_scopes(bool one_object) {
   needs_.update();
   std::vector<std::pair<ScopePtr, DropReason>> unneeded;
-  for (const auto& [key, scope] : scopes_.all()) {
+  for (const auto& [key, scope] : scopes_.table().all()) {
     const sync::autonomy::ScopeUse use = use_of(*scope);
     if (one_object && !use.holds_one()) continue;
     const DropReason reason = sync::autonomy::drop_reason_of(use, needs_.all(), settings_.limits);

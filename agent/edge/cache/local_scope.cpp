@@ -29,4 +29,12 @@ std::string LocalScope::path() const {
   return path + "/" + percent_encode(key_.resource);
 }
 
+sync::watch::Selection selection_of(const store::ScopeKey& key) {
+  return {.group = key.group,
+          .resource = key.resource,
+          .namespace_name = key.namespace_name,
+          .label_selector = key.label_selector,
+          .field_selector = key.field_selector};
+}
+
 }  // namespace holdfast::agent

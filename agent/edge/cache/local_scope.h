@@ -14,6 +14,7 @@
 #include "agent/edge/cache/scope_health.h"
 #include "platform/loop/event.h"
 #include "store/cache.h"
+#include "sync/watch/selection.h"
 #include "sync/watch/watch_cache.h"
 
 namespace holdfast::agent {
@@ -122,7 +123,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   }
   [[nodiscard]] bool watched() const { return watches_ > 0; }
 
-  // Marks the scope as removed from Scopes. Every holder must release it.
+  // Marks the scope as removed from ScopeTable. Every holder must release it.
   void detach() {
     detached_ = true;
     changed_.notify_all();
@@ -143,12 +144,12 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   void set_unreadable(bool unreadable) { unreadable_ = unreadable; }
 
   // What its objects need in memory; nothing: as much as if all bytes were there. Maintained by
-  // Scopes.
+  // ScopeTable.
   [[nodiscard]] std::size_t object_memory() const {
     return object_memory_.value_or(cache_.object_bytes());
   }
   void set_object_memory(std::optional<std::size_t> bytes) { object_memory_ = bytes; }
-  // The bytes that it counts for in CacheLimits::memory_bytes; maintained by Scopes.
+  // The bytes that it counts for in CacheLimits::memory_bytes; maintained by ScopeTable.
   [[nodiscard]] std::size_t accounted() const { return accounted_; }
   void set_accounted(std::size_t bytes) { accounted_ = bytes; }
 
@@ -183,6 +184,9 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
 };
 
 using ScopePtr = std::shared_ptr<LocalScope>;
+
+// What the scope of that key selects.
+[[nodiscard]] sync::watch::Selection selection_of(const store::ScopeKey& key);
 
 // Whether the scope holds pods. The kubelet acts at once when pods appear in or disappear from such
 // a scope.

@@ -33,7 +33,7 @@ json::value read(const LocalScope& scope, const sync::watch::CachedObject& objec
 
 // Only a scope that holds all objects of the resource, or this object by name, proves that the
 // object does not exist.
-sync::autonomy::LookupResult find_object(const Scopes& scopes,
+sync::autonomy::LookupResult find_object(const ScopeTable& scopes,
                                          const sync::autonomy::ObjectLookup& wanted) {
   const sync::watch::ObjectKey name{std::string(wanted.namespace_name), std::string(wanted.name)};
   sync::autonomy::LookupResult finding;
@@ -52,7 +52,7 @@ sync::autonomy::LookupResult find_object(const Scopes& scopes,
 }
 
 // Whether the services are cached, or no component has ever requested them.
-bool are_services_known(const Scopes& scopes) {
+bool are_services_known(const ScopeTable& scopes) {
   bool asked = false;
   for (const auto& [key, scope] : scopes.all()) {
     if (key.owner != node_owner || !key.group.empty() || key.resource != "services") continue;
@@ -73,7 +73,7 @@ std::string text(const json::value& value, std::initializer_list<std::string_vie
   return string == nullptr ? std::string() : std::string(*string);
 }
 
-std::set<std::string> attached_volumes(const Scopes& scopes, const std::string& node_name) {
+std::set<std::string> attached_volumes(const ScopeTable& scopes, const std::string& node_name) {
   std::set<std::string> names;
   for (const auto& [key, scope] : scopes.all()) {
     if (!is_of(*scope, "storage.k8s.io", "volumeattachments")) continue;
@@ -105,7 +105,7 @@ Result<std::map<std::string, std::string, std::less<>>> refused_pods(
 }
 
 // The complete list of the node's pods; null if it was never received.
-ScopePtr pods_of_node(const Scopes& scopes) {
+ScopePtr pods_of_node(const ScopeTable& scopes) {
   for (const auto& [key, scope] : scopes.all()) {
     if (is_of(*scope, "", "pods") && key.field_selector.starts_with(node_selector)) return scope;
   }
@@ -133,7 +133,8 @@ json::object pod_json(const sync::autonomy::PodReadiness& pod) {
 
 }  // namespace
 
-Result<NodeReadiness> check_node_readiness(Scopes& scopes, StoredAnswers& answers, WallTime now) {
+Result<NodeReadiness> check_node_readiness(ScopeTable& scopes, StoredAnswers& answers,
+                                           WallTime now) {
   const ScopePtr pods = pods_of_node(scopes);
   if (!pods) return fail(Errc::unavailable, "the node's list of pods was never received");
   NodeReadiness node{.node_name = pods->key().field_selector.substr(node_selector.size())};

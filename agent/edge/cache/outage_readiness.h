@@ -9,7 +9,8 @@
 #include <array>
 #include <optional>
 
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/scope_table.h"
+#include "agent/edge/cache/stored_answers.h"
 #include "sync/autonomy/readiness.h"
 
 namespace holdfast::agent {
@@ -21,7 +22,7 @@ struct NodeReadiness {
 };
 // Errors: unavailable (the node's list of pods was never received), those of reading pods and
 // stored tokens.
-[[nodiscard]] Result<NodeReadiness> check_node_readiness(Scopes& scopes, StoredAnswers& answers,
+[[nodiscard]] Result<NodeReadiness> check_node_readiness(ScopeTable& scopes, StoredAnswers& answers,
                                                          WallTime now);
 
 // {"known":true,"node":"n","checkedAt":TIME,"pods":[{"namespace":"a","name":"p","ready":false,
@@ -33,7 +34,7 @@ struct NodeReadiness {
 class OutageReadiness {
  public:
   // Both must outlive this.
-  OutageReadiness(Scopes& scopes, StoredAnswers& answers, const Clock& clock)
+  OutageReadiness(ScopeTable& scopes, StoredAnswers& answers, const Clock& clock)
       : scopes_(scopes), answers_(answers), clock_(clock) {}
 
   // readiness_json() of the node's pods now.
@@ -52,7 +53,7 @@ class OutageReadiness {
   [[nodiscard]] const Counts& counts();
 
  private:
-  Scopes& scopes_;
+  ScopeTable& scopes_;
   StoredAnswers& answers_;
   const Clock& clock_;
   Counts counts_;

@@ -19,14 +19,12 @@ bool is_of_node(const LocalScope& scope, std::string_view resource) {
 
 PodNeeds::PodNeeds(std::string node_name, Scopes& scopes, ScopeReflectors& reflectors,
                    const Clock& clock)
-    : node_name_(std::move(node_name)), scopes_(scopes), reflectors_(reflectors), clock_(clock) {
-  scopes_.on_need([this](const LocalScope& scope) { return is_needed(scope); });
-}
+    : node_name_(std::move(node_name)), scopes_(scopes), reflectors_(reflectors), clock_(clock) {}
 
 asio::awaitable<void> PodNeeds::follow() {
   for (;;) {
     update();
-    co_await scopes_.changed().wait();
+    co_await scopes_.table().changed().wait();
     co_await loop::sleep_until(clock_.mono() + pod_needs_limits.gather);
   }
 }
@@ -45,6 +43,7 @@ void PodNeeds::update() {
   }
   all_.insert({"csinodes", "", node_name_});
   add_volumes();
+  scopes_.table().set_needed(all_);
   for (const sync::autonomy::NeededObject& object : news) get(object);
   // A claim may have been bound only now, so that its volume is needed without a change of a pod.
   for (const sync::autonomy::NeededObject& object : all_) {
@@ -78,7 +77,7 @@ sync::autonomy::NeededObjects PodNeeds::read_pods() {
   Index now;
   known_ = false;
   bool readable = true;
-  for (const auto& [key, scope] : scopes_.all()) {
+  for (const auto& [key, scope] : scopes_.table().all()) {
     if (!is_of_node(*scope, "pods") || !key.group.empty()) continue;
     if (scope->refused() || !scope->cache().complete()) continue;
     // The state of the last run may be as old as the outage.
@@ -112,7 +111,7 @@ sync::autonomy::NeededObjects PodNeeds::read_pods() {
 // Adds the volumes that needed claims name, then the attachments of needed volumes.
 void PodNeeds::add_volumes() {
   for (const bool attachments : {false, true}) {
-    for (const auto& [key, scope] : scopes_.all()) {
+    for (const auto& [key, scope] : scopes_.table().all()) {
       if (!is_of_node(*scope, attachments ? "volumeattachments" : "persistentvolumeclaims")) {
         continue;
       }
@@ -132,7 +131,7 @@ void PodNeeds::add_volumes() {
 
 std::vector<ScopePtr> PodNeeds::scopes_of(const sync::autonomy::NeededObject& object) const {
   std::vector<ScopePtr> found;
-  for (const auto& [key, scope] : scopes_.all()) {
+  for (const auto& [key, scope] : scopes_.table().all()) {
     const bool same =
         scope->fetch_mode() == FetchMode::get && is_of_node(*scope, object.resource) &&
         key.namespace_name == object.namespace_name && scope->object_name() == object.name;
@@ -160,13 +159,6 @@ void PodNeeds::get(const sync::autonomy::NeededObject& object) {
   if (auto opened = scopes_.open(key); !opened) {
     log_warn("object not cached", {{"resource", key.resource}, {"error", opened.error()}});
   }
-}
-
-bool PodNeeds::is_needed(const LocalScope& scope) const {
-  const std::string_view name = scope.object_name();
-  if (name.empty()) return false;
-  const store::ScopeKey& key = scope.key();
-  return all_.contains({key.resource, key.namespace_name, std::string(name)});
 }
 
 }  // namespace holdfast::agent

@@ -45,8 +45,6 @@ class PodNeeds {
   }
   // The UIDs of the node's pods, under the same condition.
   [[nodiscard]] std::optional<std::set<std::string>> pod_uids() const;
-  // Whether a known pod needs the one object that the scope holds.
-  [[nodiscard]] bool is_needed(const LocalScope& scope) const;
 
  private:
   // What a pod refers to, and the object's bytes from which it was read.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/scope_table.h"
 #include "platform/check.h"
 
 namespace holdfast::agent {
@@ -70,7 +70,7 @@ sync::json::object health_json(const LocalScope& scope, MonoTime now) {
   return described;
 }
 
-sync::json::array unhealthy_json(const Scopes& scopes, MonoTime now) {
+sync::json::array unhealthy_json(const ScopeTable& scopes, MonoTime now) {
   constexpr std::size_t rows_max = 20;
   sync::json::array rows;
   for (const auto& [key, scope] : scopes.all()) {
@@ -84,7 +84,7 @@ sync::json::array unhealthy_json(const Scopes& scopes, MonoTime now) {
   return rows;
 }
 
-void gauge_unhealthy(const Scopes& scopes, Metrics& metrics) {
+void gauge_unhealthy(const ScopeTable& scopes, Metrics& metrics) {
   for (const ScopeFault fault : all_scope_faults) {
     const auto count =
         std::count_if(scopes.all().begin(), scopes.all().end(),

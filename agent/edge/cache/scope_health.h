@@ -22,7 +22,7 @@
 namespace holdfast::agent {
 
 class LocalScope;
-class Scopes;
+class ScopeTable;
 
 enum class ScopeFault : std::uint8_t {
   none,
@@ -99,8 +99,8 @@ class ScopeHealth {
 // age of the last complete list, or of the watch that continued, in this run.
 [[nodiscard]] sync::json::object health_json(const LocalScope& scope, MonoTime now);
 // The unhealthy scopes, at most 20: the same objects with "path" and "field_selector".
-[[nodiscard]] sync::json::array unhealthy_json(const Scopes& scopes, MonoTime now);
+[[nodiscard]] sync::json::array unhealthy_json(const ScopeTable& scopes, MonoTime now);
 // Sets the gauges holdfast_edge_scopes_unhealthy{fault="..."}.
-void gauge_unhealthy(const Scopes& scopes, Metrics& metrics);
+void gauge_unhealthy(const ScopeTable& scopes, Metrics& metrics);
 
 }  // namespace holdfast::agent

@@ -36,10 +36,10 @@ class OwnerSource final : public ListWatchSource {
 };
 
 asio::awaitable<void> list_watch(ListWatchTarget target, ScopeReflectors& reflectors,
-                                 std::string authorization, Scopes& scopes, ScopePtr scope,
+                                 std::string authorization, ScopeContent& content, ScopePtr scope,
                                  const Clock& clock, Random& random) {
   OwnerSource source(reflectors, scope, std::move(authorization));
-  ScopeSink sink(reflectors, scopes, std::move(scope));
+  ScopeSink sink(reflectors, content, std::move(scope));
   co_await run_list_watch(std::move(target), source, sink, clock, random);
 }
 
@@ -60,35 +60,52 @@ BytePoolLimits receive_pool_limits(std::size_t scope_bytes) {
   return {.bytes = bytes, .own = bytes, .foreign = foreign};
 }
 
-ScopeReflectors::ScopeReflectors(asio::any_io_executor executor, Scopes& scopes, Uplink& uplink,
+ScopeReflectors::ScopeReflectors(asio::any_io_executor executor, ScopeTable& table,
+                                 ScopeContent& content, Uplink& uplink, OnHealth on_health,
                                  const Clock& clock, Random& random)
     : executor_(executor),
-      scopes_(scopes),
+      table_(table),
+      content_(content),
       uplink_(uplink),
       clock_(clock),
       random_(random),
-      receive_pool_(receive_pool_limits(scopes.limits().scope_bytes),
+      receive_pool_(receive_pool_limits(table.limits().scope_bytes),
                     "unfinished lists and watch events"),
-      tasks_(std::move(executor)) {
-  scopes_.on_drop([this](const LocalScope& scope) { stop_reflector(scope); });
+      on_health_(std::move(on_health)),
+      tasks_(std::move(executor)) {}
+
+asio::awaitable<void> ScopeReflectors::feed_all() {
+  for (;;) {
+    for (const auto& [key, scope] : table_.all()) {
+      const bool is_new = feeds_.try_emplace(scope->number()).second;
+      if (is_new) tasks_.spawn("feed " + key.resource, run_reflector(scope));
+    }
+    forget_owners();
+    uplink_.changed().notify_all();  // so that removed scopes are noticed
+    co_await table_.membership().wait();
+  }
 }
 
-void ScopeReflectors::add(ScopePtr scope) {
-  std::string name = "feed " + scope->key().resource;
-  tasks_.spawn(std::move(name), run_reflector(std::move(scope)));
+void ScopeReflectors::forget_owners() {
+  const auto& all = table_.all();
+  std::erase_if(authorizations_, [&all](const auto& known) {
+    const auto of_owner = [&known](const auto& each) { return each.first.owner == known.first; };
+    return std::none_of(all.begin(), all.end(), of_owner);
+  });
 }
 
-void ScopeReflectors::stop_reflector(const LocalScope& scope) {
-  CHECK(scope.is_detached());
-  const std::string& owner = scope.key().owner;
-  const auto& all = scopes_.all();
-  const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
-  if (std::none_of(all.begin(), all.end(), of_owner)) authorizations_.erase(owner);
-  uplink_.changed().notify_all();
+ScopeReflectors::Feed* ScopeReflectors::feed_of(const LocalScope& scope) {
+  const auto feed = feeds_.find(scope.number());
+  return feed == feeds_.end() ? nullptr : &feed->second;
+}
+
+bool ScopeReflectors::restarts(const LocalScope& scope) {
+  const Feed* const feed = feed_of(scope);
+  return feed != nullptr && feed->restart;
 }
 
 void ScopeReflectors::set_credentials(const std::string& owner, std::string authorization) {
-  const auto& all = scopes_.all();
+  const auto& all = table_.all();
   const auto of_owner = [&owner](const auto& each) { return each.first.owner == owner; };
   if (std::none_of(all.begin(), all.end(), of_owner)) return;
   // Credentials that the API server has just rejected are not used again with each of the caller's
@@ -104,7 +121,7 @@ asio::awaitable<void> ScopeReflectors::begin_turns(sync::objects::Version shown)
   turns_began_ = clock_.mono();
   resumption_.begin(shown);
   // The versions of what other callers ask for may be counted by another server.
-  for (const auto& [key, scope] : scopes_.all()) {
+  for (const auto& [key, scope] : table_.all()) {
     if (key.owner == node_owner) resumption_.note(scope->cache());
   }
   for (int turn = 0; turn < turns; ++turn) {
@@ -123,7 +140,7 @@ void ScopeReflectors::admit(int turn) {
 void ScopeReflectors::end_turns() {
   watching_ = -1;
   listing_ = -1;
-  unsettled_.clear();
+  for (auto& [number, feed] : feeds_) feed.is_unsettled = false;
 }
 
 static bool is_rejoining(const Uplink& uplink) {
@@ -173,33 +190,30 @@ asio::awaitable<void> ScopeReflectors::run_reflector(ScopePtr scope) {
     if (scope->is_detached()) break;
     // After an outage, or when first fed, the scope is tried in its usual way again: a refused list
     // may be granted now.
-    std::optional<Restart> restart;
-    if (const auto asked_for = restart_.extract(scope->number())) restart = asked_for.mapped();
-    if (!restart) renewed_.erase(scope->number());
+    Feed& feed = feeds_.at(scope->number());
+    const std::optional<Restart> restart = std::exchange(feed.restart, {});
+    if (!restart) feed.is_renewed = false;
     if (!restart) scope->set_fetch_mode(scope->default_fetch_mode());
     const auto online = std::make_shared<loop::Tasks>(executor_);
-    online_[scope->number()] = online;
+    feed.online = online;
     const MonoTime list_due = restart ? MonoTime::min() : scope->health().list_due();
     online->spawn("feed",
                   reflect_while_online(scope, since, resume_from(*scope, restart), list_due));
-    while (may_fetch(*scope) && !restart_.contains(scope->number())) {
+    while (may_fetch(*scope) && !feed.restart) {
       co_await uplink_.changed().wait();
     }
     online->cancel();
     co_await online->join();
     since = clock_.mono();
   }
-  online_.erase(scope->number());
-  restart_.erase(scope->number());
-  restarting_.erase(scope->number());
-  renewed_.erase(scope->number());
+  feeds_.erase(scope->number());
 }
 
-std::string ScopeReflectors::resume_from(const LocalScope& scope,
-                                         std::optional<Restart> restart) const {
+std::string ScopeReflectors::resume_from(const LocalScope& scope, std::optional<Restart> restart) {
   if (restart == Restart::list) return "";
+  const Feed* const feed = feed_of(scope);
   return resumption_.resume_from(scope.cache(), doubt_of(scope),
-                                 unsettled_.contains(scope.number()));
+                                 feed != nullptr && feed->is_unsettled);
 }
 
 asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scope, MonoTime since,
@@ -223,28 +237,32 @@ asio::awaitable<void> ScopeReflectors::reflect_while_online(const ScopePtr& scop
       .frames = {.document_bytes = receive_limits.event},
       .reflector = {.first_list_version = "",
                     .page_bytes = scope->keeps_on_disk() ? receive_limits.page : 0,
-                    .list_bytes = scope->keeps_on_disk() ? scopes_.limits().list_bytes()
-                                                         : scopes_.limits().scope_bytes,
-                    .list_items = scopes_.limits().scope_objects,
+                    .list_bytes = scope->keeps_on_disk() ? table_.limits().list_bytes()
+                                                         : table_.limits().scope_bytes,
+                    .list_items = table_.limits().scope_objects,
                     .by_page = scope->keeps_on_disk(),
                     .list_backoff = scope_retry.backoff,
                     .refused_pause = scope_retry.refused_pause,
                     .granted = scope->cache().complete(),
                     .too_large = scope_retry.too_large}};
   target.reflector.too_large.before = scope->health().too_large();
-  return list_watch(std::move(target), *this, std::move(authorization), scopes_, scope, clock_,
+  return list_watch(std::move(target), *this, std::move(authorization), content_, scope, clock_,
                     random_);
 }
 
 void ScopeReflectors::cancel() {
   tasks_.cancel();
-  for (const auto& [number, online] : online_) online->cancel();
+  for (const auto& [number, feed] : feeds_) {
+    if (feed.online) feed.online->cancel();
+  }
 }
 
 asio::awaitable<void> ScopeReflectors::join() {
   co_await tasks_.join();
   cancel();  // A feed may have started tasks just before it ended.
-  for (const auto& [number, online] : online_) co_await online->join();
+  for (const auto& [number, feed] : feeds_) {
+    if (feed.online) co_await feed.online->join();
+  }
 }
 
 asio::awaitable<Result<http::Response>> ScopeReflectors::send(ApiRequest request, bool streamed) {
@@ -269,7 +287,7 @@ void ScopeReflectors::forget_rejected() {
 
 std::vector<ScopePtr> ScopeReflectors::awaited_in(int turn) const {
   std::vector<ScopePtr> found;
-  for (const auto& [key, scope] : scopes_.all()) {
+  for (const auto& [key, scope] : table_.all()) {
     if (turn_of(key) != turn || !has_credentials(*scope)) continue;
     const bool is_hopeless = scope->refused() || clock_.mono() < scope->health().list_due();
     if (!is_hopeless && !scope->optional()) found.push_back(scope);
@@ -282,14 +300,16 @@ void ScopeReflectors::list_again(const std::vector<ScopePtr>& scopes) {
 }
 
 void ScopeReflectors::restart(const LocalScope& scope, Restart how) {
-  restart_[scope.number()] = how;
-  restarting_.insert(scope.number());
+  Feed* const feed = feed_of(scope);
+  if (feed == nullptr) return;  // It begins soon, or the scope was removed.
+  feed->restart = how;
+  feed->is_restarting = true;
   uplink_.changed().notify_all();
 }
 
 void ScopeReflectors::list_all_again() {
   std::vector<ScopePtr> all;
-  for (const auto& [key, scope] : scopes_.all()) {
+  for (const auto& [key, scope] : table_.all()) {
     scope->set_outdated(true);
     all.push_back(scope);
   }
@@ -302,7 +322,7 @@ void ScopeReflectors::list_granted(const ScopePtr& scope) {
   const bool is_limited = only_watch || health.too_large() > 0;
   if (is_limited && clock_.mono() - health.failed_at() < granted_pause) return;
   // A list that is under way answers as well.
-  if (scope->listing_since() || restart_.contains(scope->number())) return;
+  if (scope->listing_since() || restarts(*scope)) return;
   list_again({scope});
 }
 
@@ -313,9 +333,10 @@ asio::awaitable<bool> ScopeReflectors::make_current(ScopePtr scope, MonoTime ask
     if (!listable || !scope->health().is_healthy()) co_return false;
     // A list that began before `asked` may be too old. It is awaited nevertheless: if each caller
     // began a new one, none might ever end.
-    const bool is_coming = scope->listing_since() || renewed_.contains(scope->number());
-    if (!is_coming) {
-      renewed_.insert(scope->number());
+    Feed* const feed = feed_of(*scope);
+    const bool is_coming = scope->listing_since() || (feed != nullptr && feed->is_renewed);
+    if (feed != nullptr && !is_coming) {
+      feed->is_renewed = true;
       list_again({scope});
     }
     if (!co_await scope->changed().wait_until(deadline)) co_return false;
@@ -324,7 +345,7 @@ asio::awaitable<bool> ScopeReflectors::make_current(ScopePtr scope, MonoTime ask
 }
 
 void ScopeReflectors::note_list_begins(LocalScope& scope) {
-  renewed_.erase(scope.number());
+  if (Feed* const feed = feed_of(scope)) feed->is_renewed = false;
   scope.begin_list(clock_.mono());
 }
 

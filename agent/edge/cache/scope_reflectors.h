@@ -16,13 +16,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "agent/client/byte_pool.h"
 #include "agent/client/list_watch.h"
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/scope_content.h"
 #include "agent/edge/forward/uplink.h"
 #include "platform/loop/tasks.h"
 #include "sync/autonomy/answered_state.h"
@@ -47,11 +46,16 @@ inline constexpr ReceiveLimits receive_limits;
 
 class ScopeReflectors final : public ListWatchSource {
  public:
-  ScopeReflectors(asio::any_io_executor executor, Scopes& scopes, Uplink& uplink,
-                  const Clock& clock, Random& random);
+  // Called whenever a scope becomes healthy or unhealthy, or its fault changes.
+  using OnHealth = std::function<void(const LocalScope& scope)>;
 
-  // Keeps `scope` up to date from now on, whenever the link allows it.
-  void add(ScopePtr scope);
+  // All references are borrowed.
+  ScopeReflectors(asio::any_io_executor executor, ScopeTable& table, ScopeContent& content,
+                  Uplink& uplink, OnHealth on_health, const Clock& clock, Random& random);
+
+  // Keeps all scopes of the table up to date, whenever the link allows it, from when they are added
+  // until they are removed. Runs until cancelled.
+  asio::awaitable<void> feed_all();
   // Stores the credentials with which an owner's scopes are fetched. They are kept in memory only,
   // and only while the owner has scopes (so sync::watch::CacheLimits bound them) and the API server
   // has not answered them with 401.
@@ -81,7 +85,8 @@ class ScopeReflectors final : public ListWatchSource {
   void settle(const ScopePtr& scope, const sync::autonomy::LastAnswerOf& last_answer);
   // Whether the scope is to be watched or listed again, or got, and has no answer yet.
   [[nodiscard]] bool is_restarting(const LocalScope& scope) const {
-    return restarting_.contains(scope.number());
+    const auto feed = feeds_.find(scope.number());
+    return feed != feeds_.end() && feed->second.is_restarting;
   }
   // Restarts the list-watches of these scopes with a list, or gets their objects again.
   void list_again(const std::vector<ScopePtr>& scopes);
@@ -116,10 +121,6 @@ class ScopeReflectors final : public ListWatchSource {
   // list, or a watch that continues, makes them healthy again.
   void give_up_waiting(const std::vector<ScopePtr>& scopes, MonoTime since);
 
-  // Called whenever a scope becomes healthy or unhealthy, or its fault changes.
-  using OnHealth = std::function<void(const LocalScope& scope)>;
-  void on_health(OnHealth callback) { on_health_ = std::move(callback); }
-
   // Cancels all list-watches and GETs.
   void cancel();
   // Waits until no task of this runs any more. Call it after cancel().
@@ -139,8 +140,8 @@ class ScopeReflectors final : public ListWatchSource {
   [[nodiscard]] BytePool& receive_pool() { return receive_pool_; }
 
  private:
-  // Called when a scope was dropped. Forgets the credentials of an owner without scopes.
-  void stop_reflector(const LocalScope& scope);
+  // Forgets the credentials of owners without scopes.
+  void forget_owners();
   // Forgets the credentials that the API server has answered with 401.
   void forget_rejected();
   asio::awaitable<void> run_reflector(ScopePtr scope);
@@ -161,6 +162,20 @@ class ScopeReflectors final : public ListWatchSource {
   // How a scope is fed anew: by a watch that continues, or by a list or GET.
   enum class Restart : std::uint8_t { watch, list };
 
+  // How one scope is fed.
+  struct Feed {
+    std::optional<Restart> restart;  // it is to be fed anew
+    bool is_restarting = false;      // the same, until it has an answer
+    bool is_unsettled = false;       // it shows a write which was not sent yet
+    bool is_renewed = false;         // listed again for make_current(); the list has not begun yet
+    // The tasks that feed it now. A task cannot wait for its own end; join() does.
+    std::shared_ptr<loop::Tasks> online = {};
+  };
+  // Null if the scope is not fed yet, or not any more.
+  [[nodiscard]] Feed* feed_of(const LocalScope& scope);
+  // Whether the scope is about to be fed anew.
+  [[nodiscard]] bool restarts(const LocalScope& scope);
+
   // Ends the scope's feed and begins another one.
   void restart(const LocalScope& scope, Restart how);
   // The scope's feed has an answer.
@@ -170,11 +185,11 @@ class ScopeReflectors final : public ListWatchSource {
   [[nodiscard]] static sync::watch::Doubt doubt_of(const LocalScope& scope);
   // What a task that feeds the scope begins with: the version at which its watch continues, or ""
   // for a list.
-  [[nodiscard]] std::string resume_from(const LocalScope& scope,
-                                        std::optional<Restart> restart) const;
+  [[nodiscard]] std::string resume_from(const LocalScope& scope, std::optional<Restart> restart);
 
   asio::any_io_executor executor_;
-  Scopes& scopes_;
+  ScopeTable& table_;
+  ScopeContent& content_;
   Uplink& uplink_;
   const Clock& clock_;
   Random& random_;
@@ -183,16 +198,11 @@ class ScopeReflectors final : public ListWatchSource {
   int listing_ = -1;
   MonoTime turns_began_ = MonoTime::min();  // of the last rejoin
   sync::watch::Resumption resumption_;
-  std::map<ScopeNumber, Restart> restart_;  // the scopes to be fed anew
-  std::set<ScopeNumber> restarting_;        // the same, until they have an answer
-  std::set<ScopeNumber> unsettled_;         // those that show writes which were not sent yet
-  std::set<ScopeNumber> renewed_;  // listed again for make_current(); the list has not begun yet
   BytePool receive_pool_;
-  OnHealth on_health_ = [](const LocalScope&) {};
+  OnHealth on_health_;
   std::map<std::string, std::string> authorizations_;
   loop::Tasks tasks_;
-  // The tasks that feed each scope now. A task cannot wait for its own end; join() does.
-  std::map<ScopeNumber, std::shared_ptr<loop::Tasks>> online_;
+  std::map<ScopeNumber, Feed> feeds_;
 };
 
 }  // namespace holdfast::agent

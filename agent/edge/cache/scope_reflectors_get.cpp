@@ -94,7 +94,7 @@ Status ScopeReflectors::store_object(ScopePtr scope, std::string_view body) {
   }
   std::vector<std::string> items;
   items.push_back(std::move(item));
-  ScopeSink sink(*this, scopes_, std::move(scope));
+  ScopeSink sink(*this, content_, std::move(scope));
   return sink.try_replace(std::move(items), header.resource_version, kind);
 }
 
@@ -104,7 +104,7 @@ void ScopeReflectors::created(ScopePtr scope, std::string_view body) {
   if (!cache.objects().empty() || cache.has_local_events()) return;
   const auto header = sync::wire::read_any_header(body);
   if (!header || header->name != scope->object_name() || !kind_of(body)) return;
-  ScopeSink sink(*this, scopes_, std::move(scope));
+  ScopeSink sink(*this, content_, std::move(scope));
   sink.apply({.type = sync::wire::WatchEvent::Type::added, .object = std::string(body)});
 }
 
@@ -118,7 +118,7 @@ void ScopeReflectors::store_absence(ScopePtr scope) {
         .encoding = sync::wire::parse_encoding(key.encoding).value_or(sync::wire::Encoding::json)};
   }
   if (kind.kind.empty()) return;
-  if (auto taken = scopes_.replace(*scope, {}, scope->cache().version(), kind); !taken) {
+  if (auto taken = content_.replace(*scope, {}, scope->cache().version(), kind); !taken) {
     log_warn("404 not cached", {{"path", scope->path()}, {"error", taken.error()}});
     return;
   }

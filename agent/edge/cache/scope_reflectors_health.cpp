@@ -17,7 +17,7 @@ void ScopeReflectors::note_failure(LocalScope& scope, ScopeHealth::Part part,
     return list_again({scope.shared_from_this()});
   }
   const bool goes_to_disk =
-      !scope.keeps_on_disk() && belongs_on_disk(scope.key().owner, failure, scopes_.limits());
+      !scope.keeps_on_disk() && belongs_on_disk(scope.key().owner, failure, table_.limits());
   if (goes_to_disk) {
     log_info("list is kept on disk, as it is too large for memory",
              {{"path", scope.path()}, {"reason", failure.what}});
@@ -56,7 +56,8 @@ void ScopeReflectors::list_in_memory(const ScopePtr& scope) {
 
 void ScopeReflectors::note_answer(const LocalScope& scope) {
   // The feed that ends may still get one.
-  if (!restart_.contains(scope.number())) restarting_.erase(scope.number());
+  Feed* const feed = feed_of(scope);
+  if (feed != nullptr && !feed->restart) feed->is_restarting = false;
 }
 
 }  // namespace holdfast::agent

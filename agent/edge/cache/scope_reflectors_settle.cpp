@@ -10,7 +10,7 @@ using States = sync::watch::WatchCache::States;
 
 std::vector<ScopePtr> ScopeReflectors::with_local_versions() const {
   std::vector<ScopePtr> found;
-  for (const auto& [key, scope] : scopes_.all()) {
+  for (const auto& [key, scope] : table_.all()) {
     const bool listable = has_credentials(*scope) && scope->health().is_healthy();
     if (listable && scope->cache().has_local_events()) found.push_back(scope);
   }
@@ -44,16 +44,18 @@ static Result<States> states_of(const LocalScope& scope,
 
 void ScopeReflectors::settle(const ScopePtr& scope,
                              const sync::autonomy::LastAnswerOf& last_answer) {
-  unsettled_.erase(scope->number());
+  Feed* const feed = feed_of(*scope);
+  if (feed != nullptr) feed->is_unsettled = false;
   if (scope->fetch_mode() != FetchMode::list_watch) return;
   if (doubt_of(*scope) != sync::watch::Doubt::none) return;
   // A list that is under way may have begun before the writes.
-  if (scope->listing_since() || restart_.contains(scope->number())) return;
+  if (scope->listing_since() || restarts(*scope)) return;
   const bool watches = watching_ >= turn_of(scope->key());
   const bool has_missed_events = scope->cache().has_missed_events();
   const auto states = states_of(*scope, last_answer, !watches);
-  if (!states && states.error().code == Errc::unavailable) unsettled_.insert(scope->number());
-  if (!states || !scopes_.settle(*scope, *states)) {
+  const bool is_early = !states && states.error().code == Errc::unavailable;
+  if (is_early && feed != nullptr) feed->is_unsettled = true;
+  if (!states || !content_.settle(*scope, *states)) {
     log_debug("scope still shows local versions", {{"path", scope->path()}});
     return;
   }

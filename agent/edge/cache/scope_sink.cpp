@@ -19,9 +19,9 @@ Requester requester_of(const store::ScopeKey& key) {
 
 }  // namespace
 
-ScopeSink::ScopeSink(ScopeReflectors& reflectors, Scopes& scopes, ScopePtr scope)
+ScopeSink::ScopeSink(ScopeReflectors& reflectors, ScopeContent& content, ScopePtr scope)
     : reflectors_(reflectors),
-      scopes_(scopes),
+      content_(content),
       scope_(std::move(scope)),
       held_(reflectors.receive_pool(), requester_of(scope_->key())) {}
 
@@ -49,7 +49,7 @@ Status ScopeSink::try_replace(std::vector<std::string> items, const std::string&
     TRY(Read object, read(std::move(item)));
     objects.insert_or_assign(std::move(object.first), std::move(object.second));
   }
-  if (auto taken = scopes_.replace(*scope_, std::move(objects), *number, kind); !taken) {
+  if (auto taken = content_.replace(*scope_, std::move(objects), *number, kind); !taken) {
     return taken;
   }
   finish_list(true);
@@ -62,10 +62,10 @@ Status ScopeSink::try_apply(const sync::wire::WatchEvent& event) {
   TRY(item, sync::watch::in_encoding(scope_->cache().kind(), std::move(item)));
   TRY(Read object, read(std::move(item)));
   const bool removed = event.type == sync::wire::WatchEvent::Type::deleted;
-  auto taken = scopes_.apply(*scope_, {.type = removed ? sync::watch::EventType::deleted
-                                                       : sync::watch::EventType::modified,
-                                       .key = std::move(object.first),
-                                       .object = std::move(object.second)});
+  auto taken = content_.apply(*scope_, {.type = removed ? sync::watch::EventType::deleted
+                                                        : sync::watch::EventType::modified,
+                                        .key = std::move(object.first),
+                                        .object = std::move(object.second)});
   if (!taken) return taken;
   reflectors_.note_success(*scope_, Part::watch);
   return {};
@@ -82,13 +82,13 @@ Status ScopeSink::try_page(std::vector<std::string> items, bool first,
         objects_.insert_or_assign(std::move(object.first), std::move(object.second));
     if (at->second.bytes.is_in_memory()) fresh.emplace_back(at->first, &at->second);
   }
-  return scopes_.write_part(*scope_, part_, fresh);
+  return content_.write_part(*scope_, part_, fresh);
 }
 
 Status ScopeSink::try_end_list(const std::string& version) {
   const auto number = server_version(version);
   if (!number) return fail(Errc::corrupt, "the list's resourceVersion is not a number");
-  auto taken = scopes_.replace(*scope_, std::exchange(objects_, {}), *number, kind_, &part_);
+  auto taken = content_.replace(*scope_, std::exchange(objects_, {}), *number, kind_, &part_);
   drop_pages();
   if (!taken) return taken;
   finish_list(true);
@@ -99,11 +99,11 @@ Status ScopeSink::try_end_list(const std::string& version) {
 
 void ScopeSink::drop_pages() {
   objects_.clear();
-  scopes_.drop_part(part_);
+  content_.drop_part(part_);
 }
 
 void ScopeSink::bookmark(const std::string& version) {
-  if (const auto number = server_version(version)) scopes_.bookmark(*scope_, *number);
+  if (const auto number = server_version(version)) content_.bookmark(*scope_, *number);
   reflectors_.note_success(*scope_, Part::watch);
 }
 

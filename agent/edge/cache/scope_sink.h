@@ -1,6 +1,6 @@
 // Writes the objects and events of a list-watch or a GET into a scope, within limits.
 //
-// Threading: the loop's thread only. ScopeReflectors, scopes and the scope must outlive it.
+// Threading: the loop's thread only. What is borrowed must outlive it.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace holdfast::agent {
 
 class ScopeSink final : public ListWatchSink {
  public:
-  ScopeSink(ScopeReflectors& reflectors, Scopes& scopes, ScopePtr scope);
+  ScopeSink(ScopeReflectors& reflectors, ScopeContent& content, ScopePtr scope);
   ~ScopeSink() override;
   ScopeSink(const ScopeSink&) = delete;
   ScopeSink& operator=(const ScopeSink&) = delete;
@@ -52,7 +52,7 @@ class ScopeSink final : public ListWatchSink {
   [[nodiscard]] Result<Read> read(std::string item) const;
 
   ScopeReflectors& reflectors_;
-  Scopes& scopes_;
+  ScopeContent& content_;
   ScopePtr scope_;
   bool is_listing_ = false;
   // The pages so far.

@@ -3,22 +3,15 @@
 #include <algorithm>
 
 #include "agent/edge/route/caller.h"
-#include "platform/check.h"
 #include "platform/log.h"
 #include "sync/watch/list_place.h"
 
 namespace holdfast::agent {
 
-Scopes::Scopes(asio::any_io_executor executor, CacheFile& file, StoredAnswers& answers,
-               const Clock& clock, const sync::watch::CacheLimits& limits)
-    : executor_(std::move(executor)),
-      answers_(answers),
-      clock_(clock),
-      limits_(limits),
-      file_(file),
-      rows_(file, clock),
-      changed_(executor_),
-      snapshots_(clock) {
+using Step = sync::watch::RoomStep::Kind;
+
+Scopes::Scopes(ScopeTable& table, CacheFile& file, StoredAnswers& answers, const Clock& clock)
+    : table_(table), file_(file), answers_(answers), clock_(clock), rows_(file, clock) {
   file_.on_replaced([this] { write_anew(); });
 }
 
@@ -33,19 +26,16 @@ Status Scopes::restore() {
   }
   if (file_.replacements() == replacements) return {};
   // What was read from a damaged file is not trusted: an object that it lacks would look deleted.
-  for (const auto& [key, scope] : std::exchange(scopes_, {})) {
-    scope->detach();
-    account(*scope);
-  }
+  for (const ScopePtr& scope : table_.all_but(nullptr)) table_.remove(scope);
   rows_.forget_unwritten();
   return {};
 }
 
 void Scopes::write_anew() {
-  if (auto limited = rows_.limit_file(limits_.disk_bytes); !limited) {
+  if (auto limited = rows_.limit_file(table_.limits().disk_bytes); !limited) {
     log_error("size of the cache on disk not limited", {{"error", limited.error()}});
   }
-  for (const auto& [key, scope] : scopes_) {
+  for (const auto& [key, scope] : table_.all()) {
     if (scope->keeps_on_disk() && scope->cache().complete()) {
       // What is only in the file is lost with it, unless it was copied.
       if (rows_.is_intact(*scope)) continue;
@@ -64,7 +54,7 @@ void Scopes::write_anew() {
 }
 
 Status Scopes::restore_all() {
-  if (auto limited = rows_.limit_file(limits_.disk_bytes); !limited) return limited;
+  if (auto limited = rows_.limit_file(table_.limits().disk_bytes); !limited) return limited;
   if (auto dropped = rows_.drop_parts(); !dropped) return dropped;
   TRY(std::vector<store::Scope> rows, rows_.all());
   // If not all fit, the node's scopes come first, then the most recently used ones.
@@ -96,12 +86,13 @@ Status Scopes::restore_all() {
 }
 
 Status Scopes::restore_one(const store::Scope& row) {
-  const ScopePtr scope = make(row.key);
+  const ScopePtr scope = table_.add(row.key);
   scope->set_row(row.id);
   scope->set_last_used(row.last_used);
   // The node's own are always kept: they may show writes that the API server does not have yet.
   const bool is_foreign = row.key.owner != node_owner;
-  if (is_foreign && !fits_by_number(facts_of(all_but(nullptr)), row.key.owner, limits_)) {
+  const auto all = table_.facts_of(table_.all_but(nullptr));
+  if (is_foreign && !fits_by_number(all, row.key.owner, table_.limits())) {
     log_warn("too many scopes on disk: scope dropped", {{"path", scope->path()}});
     return drop(*scope);
   }
@@ -114,54 +105,38 @@ Status Scopes::restore_one(const store::Scope& row) {
   TRY(const auto kind, answers_.kind_of(row.key));
   if (!kind) return {};  // Treated as never complete: it is listed again.
   if (auto read = rows_.read(row, *kind, *scope); !read) return read;
-  count_objects(*scope);
+  table_.count_objects(*scope);
   return {};
 }
 
-void Scopes::on_new(OnNew callback) {
-  CHECK(!on_new_);
-  on_new_ = std::move(callback);
-  for (const auto& [key, scope] : scopes_) on_new_(scope);
-}
-
-ScopePtr Scopes::find(const store::ScopeKey& key) const {
-  const auto at = scopes_.find(key);
-  return at == scopes_.end() ? nullptr : at->second;
-}
-
-ScopePtr Scopes::make(const store::ScopeKey& key) {
-  auto scope = std::make_shared<LocalScope>(executor_, key, ScopeNumber{++last_number_});
-  scope->set_fetch_mode(scope->default_fetch_mode());
-  scopes_[key] = scope;
-  return scope;
+Result<bool> Scopes::fits(const store::Scope& row, LocalScope& scope) {
+  TRY(const store::CacheSize size, rows_.size(row));
+  const auto objects = static_cast<std::size_t>(size.objects);
+  const auto bytes = static_cast<std::size_t>(size.bytes);
+  const auto place =
+      sync::watch::place_of(row.key.owner, objects, bytes, table_.bytes(), table_.limits());
+  if (place == sync::watch::ListPlace::disk) scope.set_keeps_on_disk(true);
+  return place.has_value();
 }
 
 Result<ScopePtr> Scopes::open(const store::ScopeKey& key) {
-  if (ScopePtr known = find(key)) return known;
+  if (ScopePtr known = table_.find(key)) return known;
   if (auto room = make_room_for(key); !room) return fail(room.error());
-  ScopePtr scope = make(key);
+  ScopePtr scope = table_.add(key);
   scope->note_use(clock_.mono());
-  if (on_new_) on_new_(scope);
   return scope;
 }
 
 Status Scopes::drop(LocalScope& scope) {
-  const auto at = scopes_.find(scope.key());
-  CHECK(at != scopes_.end() && at->second.get() == &scope);
   if (auto removed = rows_.remove(scope); !removed) return removed;
-  scope.detach();
-  account(scope);
-  // Keeps the scope alive until the callback has returned.
-  const ScopePtr kept = at->second;
-  scopes_.erase(at);
-  if (on_drop_) on_drop_(*kept);
+  table_.remove(scope.shared_from_this());
   return {};
 }
 
 void Scopes::remember_use() {
   const WallTime now = clock_.wall();
   std::vector<LocalScope*> used;
-  for (const auto& [key, scope] : scopes_) {
+  for (const auto& [key, scope] : table_.all()) {
     if (scope->watched()) scope->note_use(clock_.mono());
     const Duration news =
         now > scope->last_used() ? now - scope->last_used() : scope->last_used() - now;
@@ -177,155 +152,41 @@ void Scopes::remember_use() {
   for (LocalScope* scope : used) scope->set_last_used(now);
 }
 
-Status Scopes::write_part(LocalScope& scope, ScopeRows::Part& part,
-                          const ScopeRows::ObjectRefs& objects) {
-  if (scope.is_detached()) return {};
-  if (!scope.keeps_on_disk()) {
-    return fail(Errc::unavailable, "the list is kept in memory again");
+Status Scopes::evict(const ScopePtr& scope) {
+  if (auto dropped = drop(*scope); !dropped) {
+    log_error("scope not dropped", {{"path", scope->path()}, {"error", dropped.error()}});
+    return fail(Errc::exhausted, "a scope could not be dropped: " + dropped.error().what);
   }
-  return rows_.write_part(scope, part, objects);
-}
-
-void Scopes::note_replaced(LocalScope& scope, const sync::watch::WatchCache::Objects& objects) {
-  for (const auto& [key, before] : scope.cache().objects()) {
-    const auto now = objects.find(key);
-    const bool stays = now != objects.end() && now->second.bytes == before.bytes;
-    if (!stays) rows_.note_replaced(scope, before.bytes);
-  }
-}
-
-void Scopes::return_to_memory(LocalScope& scope) {
-  const sync::watch::WatchCache::Objects& objects = scope.cache().objects();
-  std::size_t bytes = 0;
-  for (const auto& [key, object] : objects) bytes += object.bytes.size();
-  if (!returns_to_memory(scope.key().owner, objects.size(), bytes, bytes_, limits_)) return;
-  for (const auto& [key, object] : objects) {
-    sync::watch::Body same = object.bytes;
-    if (!same.is_in_memory()) same.take_back();
-  }
-  log_info("list is kept in memory again", {{"path", scope.path()}});
-  scope.set_keeps_on_disk(false);
-}
-
-Status Scopes::replace(LocalScope& scope, sync::watch::WatchCache::Objects objects,
-                       sync::objects::Version version, const sync::wire::ScopeKind& kind,
-                       ScopeRows::Part* part) {
-  if (scope.is_detached()) return {};
-  if (part != nullptr && rows_.is_outdated(*part)) {
-    return fail(Errc::gone, "the cache was replaced while a list arrived");
-  }
-  const std::size_t bytes = sync::watch::WatchCache::memory_bytes_of(objects);
-  if (auto room = admit(scope, objects.size(), bytes); !room) return room;
-  const bool was_stored = scope.cache().complete() && !scope.derived();
-  if (was_stored) note_replaced(scope, objects);
-  if (part != nullptr) rows_.note_part(scope, *part);
-  scope.set_derived(false);
-  const bool new_kind = scope.cache().kind() != kind;
-  const auto changes = scope.cache().replace(std::move(objects), version, kind);
-  if (scope.keeps_on_disk()) return_to_memory(scope);
-  scope.set_refreshed_at(clock_.mono());
-  scope.set_outdated(false);
-  if (new_kind) {
-    if (auto put = answers_.put_kind(scope.key(), kind); !put) {
-      log_error("cache write failed", {{"error", put.error()}});
-    }
-  }
-  rows_.note_version(scope);
-  if (!was_stored) rows_.note_all(scope);
-  // The first complete list must be durable: a restart serves from it.
-  bool at_once = !was_stored;
-  for (const sync::watch::CacheEvent& change : changes) {
-    rows_.note_object(scope, change.key);
-    const bool comes_or_goes = change.type != sync::watch::EventType::modified;
-    at_once = at_once || (comes_or_goes && holds_pods(scope));
-  }
-  count_objects(scope);
-  if (at_once) make_durable(scope);
-  announce(scope);
+  log_info("scope dropped", {{"path", scope->path()}, {"why", "quota"}});
   return {};
 }
 
-Status Scopes::apply(LocalScope& scope, sync::watch::CacheEvent event) {
-  if (scope.is_detached()) return {};
-  const std::size_t objects_before = scope.cache().objects().size();
-  if (scope.keeps_on_disk() &&
-      sync::watch::must_be_written(objects_before, scope.object_memory())) {
-    if (auto flushed = flush(); !flushed) {
-      log_error("cache write failed", {{"error", flushed.error()}});
+Status Scopes::make_room_for(const store::ScopeKey& key) {
+  const std::vector<ScopePtr> all = table_.all_but(nullptr);
+  const auto step = room_to_open(table_.facts_of(all), key.owner, table_.limits());
+  if (step.kind == Step::refuse) return fail(Errc::exhausted, step.why);
+  return step.kind == Step::drop ? evict(all[step.scope]) : Status();
+}
+
+Status Scopes::admit(const LocalScope& scope, std::size_t objects, std::size_t bytes) {
+  for (;;) {
+    const sync::watch::Growth growth{.owner = scope.key().owner,
+                                     .objects = objects,
+                                     .bytes = bytes,
+                                     .bytes_before = scope.object_memory(),
+                                     .event_bytes = scope.cache().history_bytes(),
+                                     .counted = scope.accounted()};
+    if (has_room_for(growth, table_.bytes(), table_.limits())) return {};
+    const std::vector<ScopePtr> others = table_.all_but(&scope);
+    const auto step =
+        room_to_grow(growth, table_.bytes(), table_.facts_of(others), table_.limits());
+    if (step.kind == Step::refuse) return fail(Errc::exhausted, step.why);
+    if (step.kind == Step::forget) {
+      table_.forget_events(step.owner);
+    } else if (auto evicted = evict(others[step.scope]); !evicted) {
+      return evicted;
     }
-    if (scope.is_detached()) return {};
   }
-  const sync::watch::WatchCache& cache = scope.cache();
-  const sync::watch::ObjectKey key = event.key;
-  const sync::watch::CachedObject* const known = cache.find(key);
-  const bool was_there = known != nullptr;
-  std::size_t bytes = scope.object_memory();
-  if (was_there) bytes -= std::min(bytes, sync::watch::memory_of(*known));
-  if (event.type != sync::watch::EventType::deleted) {
-    const std::size_t all = cache.object_bytes() + event.object.bytes.size();
-    if (scope.keeps_on_disk()) {
-      if (auto fits = sync::watch::check_list_bytes(all, limits_); !fits) return fits;
-    }
-    const std::size_t objects = cache.objects().size() + (was_there ? 0 : 1);
-    bytes += sync::watch::memory_of(event.object);
-    if (auto room = admit(scope, objects, bytes); !room) return room;
-  }
-  if (was_there) rows_.note_replaced(scope, known->bytes);
-  if (!scope.cache().apply(std::move(event))) return {};
-  if (scope.keeps_on_disk()) scope.set_object_memory(bytes);
-  account(scope);
-  rows_.note_object(scope, key);
-  const bool is_there = scope.cache().find(key) != nullptr;
-  if (was_there != is_there && holds_pods(scope)) make_durable(scope);
-  announce(scope);
-  return {};
-}
-
-void Scopes::bookmark(LocalScope& scope, sync::objects::Version version) {
-  if (scope.is_detached()) return;
-  scope.cache().bookmark(version);
-  scope.changed().notify_all();
-}
-
-void Scopes::note(LocalScope& scope, const sync::watch::ObjectKey& key) {
-  if (!scope.derived()) rows_.note_object(scope, key);
-  announce(scope);
-}
-
-void Scopes::announce(LocalScope& scope) {
-  if (scope.held()) return;
-  scope.changed().notify_all();
-  changed_.notify_all();
-}
-
-void Scopes::apply_local(LocalScope& scope, sync::watch::CacheEvent event) {
-  if (scope.is_detached()) return;
-  const sync::watch::ObjectKey key = event.key;
-  if (const auto* known = scope.cache().find(key)) rows_.note_replaced(scope, known->bytes);
-  if (!scope.cache().apply_local(std::move(event))) return;
-  count_objects(scope);
-  note(scope, key);
-}
-
-bool Scopes::settle(LocalScope& scope, const sync::watch::WatchCache::States& answered) {
-  if (scope.is_detached()) return false;
-  std::map<sync::watch::ObjectKey, bool> was_there;
-  for (const auto& [key, before] : scope.cache().written()) {
-    const auto* known = scope.cache().find(key);
-    was_there[key] = known != nullptr;
-    if (known != nullptr) rows_.note_replaced(scope, known->bytes);
-  }
-  if (!scope.cache().settle(answered)) return false;
-  bool at_once = false;
-  for (const auto& [key, was] : was_there) {
-    rows_.note_object(scope, key);
-    const bool is_there = scope.cache().find(key) != nullptr;
-    at_once = at_once || (was != is_there && holds_pods(scope));
-  }
-  count_objects(scope);
-  if (at_once) make_durable(scope);
-  announce(scope);
-  return true;
 }
 
 Status Scopes::flush() {
@@ -335,7 +196,7 @@ Status Scopes::flush() {
 
 void Scopes::drop_unreadable() {
   std::vector<ScopePtr> lost;
-  for (const auto& [key, scope] : scopes_) {
+  for (const auto& [key, scope] : table_.all()) {
     if (scope->is_unreadable()) lost.push_back(scope);
   }
   for (const ScopePtr& scope : lost) {
@@ -347,7 +208,7 @@ void Scopes::drop_unreadable() {
 }
 
 Status Scopes::flush_versions() {
-  for (const auto& [key, scope] : scopes_) {
+  for (const auto& [key, scope] : table_.all()) {
     const bool is_stored = scope->row() && scope->cache().complete() && !scope->derived();
     if (is_stored && scope->row_version().version != scope->cache().version()) {
       rows_.note_version(*scope);
@@ -361,19 +222,11 @@ Status Scopes::check_file() {
   return flush();
 }
 
-void Scopes::make_durable(LocalScope& scope) {
-  rows_.note_durable(scope);
-  if (holds_pods(scope)) scope.set_held(true);
-  if (auto flushed = flush(); !flushed) {
-    log_error("cache write failed", {{"error", flushed.error()}});
-  }
-}
-
 void Scopes::release(LocalScope& scope) {
-  if (scope.keeps_on_disk()) count_objects(scope);
+  if (scope.keeps_on_disk()) table_.count_objects(scope);
   if (!scope.held()) return;
   scope.set_held(false);
-  announce(scope);
+  table_.announce(scope);
 }
 
 }  // namespace holdfast::agent

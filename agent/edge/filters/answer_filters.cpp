@@ -113,7 +113,7 @@ void AnswerFilters::use_pods_address() {
 asio::awaitable<void> AnswerFilters::keep_up() {
   for (;;) {
     const MonoTime next = waits() ? clock_.mono() + look_again : MonoTime::max();
-    (void)co_await scopes_.changed().wait_until(next);
+    (void)co_await scopes_.table().changed().wait_until(next);
     refresh();
   }
 }
@@ -222,7 +222,7 @@ asio::awaitable<http::Response> AnswerFilters::filter_list(const FilterRequest& 
 
 asio::awaitable<Result<AnswerFilters::ShownItems>> AnswerFilters::filtered_items(
     ViewPtr how, std::shared_ptr<const CachedList> list) {
-  const std::size_t most = scopes_.limits().scope_bytes;
+  const std::size_t most = scopes_.table().limits().scope_bytes;
   ShownItems shown;
   std::size_t changed = 0;
   std::size_t read = 0;
@@ -282,7 +282,7 @@ void AnswerFilters::want(Need need) {
 store::ScopeKey AnswerFilters::shared(store::ScopeKey key) const {
   store::ScopeKey json = key;
   json.encoding = encoding(sync::wire::Encoding::json);
-  return scopes_.find(json) && !scopes_.find(key) ? json : key;
+  return scopes_.table().find(json) && !scopes_.table().find(key) ? json : key;
 }
 
 void AnswerFilters::open(Source& source, const store::ScopeKey& key) {

@@ -77,7 +77,7 @@ void AnswerFilters::announce() {
   ++epoch_;
   views_.clear();
   changed_.notify_all();
-  for (const auto& [key, scope] : scopes_.all()) scope->changed().notify_all();
+  for (const auto& [key, scope] : scopes_.table().all()) scope->changed().notify_all();
 }
 
 // Reads the ConfigMap. Returns whether the settings have changed. Without a ConfigMap they are the

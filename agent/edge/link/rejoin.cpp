@@ -13,7 +13,7 @@
 
 namespace holdfast::agent {
 
-Rejoin::Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
+Rejoin::Rejoin(Settings settings, ScopeTable& scopes, Uplink& uplink, ScopeReflectors& reflectors,
                OfflineStore& offline_store, NodeLease& lease, Registration& registration,
                const Clock& clock, Random& random)
     : settings_(std::move(settings)),
@@ -26,9 +26,7 @@ Rejoin::Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflector
       clock_(clock),
       random_(random),
       replay_(settings_.node_name, uplink, offline_store, clock),
-      lease_renewed_at_(clock.mono()) {
-  reflectors_.on_health([this](const LocalScope& scope) { record_health(scope); });
-}
+      lease_renewed_at_(clock.mono()) {}
 
 Rejoin::CachedNode Rejoin::cached_node() const {
   const store::ScopeKey nodes{
@@ -301,19 +299,6 @@ asio::awaitable<Status> Rejoin::refresh_by_priority() {
   }
   Status done;
   co_return done;
-}
-
-void Rejoin::record_health(const LocalScope& scope) {
-  const MonoTime now = clock_.mono();
-  if (!records_since_ || now - *records_since_ >= rejoin_limits.records_interval) {
-    records_since_ = now;
-    records_ = 0;
-  }
-  if (++records_ > rejoin_limits.records) return;
-  const ScopeHealth& health = scope.health();
-  std::string what(to_string(health.fault()));
-  if (!health.is_healthy()) what += ": " + health.reason();
-  offline_store_.record("scope", scope.path(), what);
 }
 
 }  // namespace holdfast::agent

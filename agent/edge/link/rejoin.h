@@ -47,9 +47,6 @@ struct RejoinLimits {
   Duration turn_min = std::chrono::seconds(1);  // for one turn, even if these have passed
   // How long renewals of the lease may only be late, as behind a large answer, until that is told.
   Duration lease_late = std::chrono::seconds(30);
-  // The most changes of scopes' health that are journalled per interval. Each is a durable write.
-  int records = 20;
-  Duration records_interval = std::chrono::minutes(1);
 };
 
 inline constexpr RejoinLimits rejoin_limits;
@@ -61,7 +58,7 @@ class Rejoin {
     Duration lease_renew_interval;
     Duration jitter;  // see Link::rejoin_delay_max()
   };
-  Rejoin(Settings settings, Scopes& scopes, Uplink& uplink, ScopeReflectors& reflectors,
+  Rejoin(Settings settings, ScopeTable& scopes, Uplink& uplink, ScopeReflectors& reflectors,
          OfflineStore& offline_store, NodeLease& lease, Registration& registration,
          const Clock& clock, Random& random);
 
@@ -126,11 +123,9 @@ class Rejoin {
   // RejoinLimits::turn on the path as it is now.
   [[nodiscard]] Duration turn_limit() const;
   [[nodiscard]] bool was_delayed_since(MonoTime time) const;
-  // Journals a change of a scope's health, within RejoinLimits::records.
-  void record_health(const LocalScope& scope);
 
   const Settings settings_;
-  Scopes& scopes_;
+  ScopeTable& scopes_;
   Uplink& uplink_;
   ScopeReflectors& reflectors_;
   OfflineStore& offline_store_;
@@ -156,8 +151,6 @@ class Rejoin {
   sync::objects::Version shown_ = 0;
   // The current rejoin had scopes that were not refreshed in time.
   bool missed_scopes_ = false;
-  std::optional<MonoTime> records_since_;  // start of the interval that `records_` counts
-  int records_ = 0;
 };
 
 }  // namespace holdfast::agent

@@ -60,12 +60,14 @@ Result<JsonBody> json_body_of(const http::Request& request) {
 }  // namespace
 
 WriteHandler::WriteHandler(std::string node_name, const Deadlines& deadlines, Scopes& scopes,
-                           LocalVersions& versions, Uplink& uplink, OfflineStore& offline_store,
-                           NodeLease& lease, Forwarder& forwarder, AnswerCache& answer_cache,
-                           Registration& registration, const Clock& clock, Random& random)
+                           ScopeContent& content, LocalVersions& versions, Uplink& uplink,
+                           OfflineStore& offline_store, NodeLease& lease, Forwarder& forwarder,
+                           AnswerCache& answer_cache, Registration& registration,
+                           const Clock& clock, Random& random)
     : node_name_(std::move(node_name)),
       deadlines_(deadlines),
       scopes_(scopes),
+      content_(content),
       versions_(versions),
       uplink_(uplink),
       offline_store_(offline_store),
@@ -219,7 +221,7 @@ std::vector<ScopePtr> WriteHandler::holders(const sync::objects::RequestInfo& in
                                             const sync::watch::ObjectKey& object,
                                             bool created) const {
   std::vector<ScopePtr> found;
-  for (const auto& [key, scope] : scopes_.all()) {
+  for (const auto& [key, scope] : scopes_.table().all()) {
     if (key.group != info.group || key.resource != info.resource) continue;
     if (!scope->cache().complete()) continue;
     const bool here = key.namespace_name.empty() || key.namespace_name == object.namespace_name;
@@ -328,7 +330,7 @@ Status WriteHandler::apply(const sync::objects::RequestInfo& info,
       continue;  // The other scopes are still updated.
     }
     event.object.bytes = std::make_shared<const std::string>(*std::move(bytes));
-    scopes_.apply_local(*scope, event);
+    content_.apply_local(*scope, event);
   }
   auto flushed = scopes_.flush();
   return shown ? flushed : shown;

@@ -15,7 +15,7 @@
 
 #include "agent/edge/cache/answer_cache.h"
 #include "agent/edge/cache/local_versions.h"
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/scope_content.h"
 #include "agent/edge/forward/forwarder.h"
 #include "agent/edge/forward/node_lease.h"
 #include "agent/edge/forward/uplink.h"
@@ -30,9 +30,10 @@ namespace holdfast::agent {
 class WriteHandler {
  public:
   WriteHandler(std::string node_name, const Deadlines& deadlines, Scopes& scopes,
-               LocalVersions& versions, Uplink& uplink, OfflineStore& offline_store,
-               NodeLease& lease, Forwarder& forwarder, AnswerCache& answer_cache,
-               Registration& registration, const Clock& clock, Random& random);
+               ScopeContent& content, LocalVersions& versions, Uplink& uplink,
+               OfflineStore& offline_store, NodeLease& lease, Forwarder& forwarder,
+               AnswerCache& answer_cache, Registration& registration, const Clock& clock,
+               Random& random);
 
   // Answers a write of a resource, or any request for the node's own lease (HandlerKind::write).
   asio::awaitable<http::Response> serve(const RoutedRequest& request);
@@ -64,6 +65,7 @@ class WriteHandler {
   const std::string node_name_;
   const Deadlines deadlines_;
   Scopes& scopes_;
+  ScopeContent& content_;
   LocalVersions& versions_;
   Uplink& uplink_;
   OfflineStore& offline_store_;

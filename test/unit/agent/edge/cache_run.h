@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/edge/cache/local_versions.h"
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/scope_content.h"
 #include "platform/loop/clock.h"
 #include "store/recover.h"
 #include "test/support/run.h"
@@ -51,7 +51,9 @@ struct Agent {
         file(CacheFile::open(dir / "cache.db", clock, {}, options(vfs)).value()),
         answers(*file, clock),
         versions(*file),
-        scopes(context.get_executor(), *file, answers, clock, limits) {
+        table(context.get_executor(), clock, limits),
+        scopes(table, *file, answers, clock),
+        content(table, scopes, answers, clock) {
     EXPECT_TRUE(scopes.restore());
   }
 
@@ -65,7 +67,9 @@ struct Agent {
   std::unique_ptr<CacheFile> file;
   StoredAnswers answers;
   LocalVersions versions;
+  ScopeTable table;
   Scopes scopes;
+  ScopeContent content;
 };
 
 inline std::string shown(const ScopePtr& scope) {

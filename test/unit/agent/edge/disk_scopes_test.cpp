@@ -48,13 +48,13 @@ class DiskScopes : public testing::Test {
         const auto [at, is_new] = objects.insert_or_assign(key(name), std::move(object));
         if (!is_same) fresh.emplace_back(at->first, &at->second);
       }
-      if (Status written = run.scopes.write_part(*scope, part, fresh); !written) {
-        run.scopes.drop_part(part);
+      if (Status written = run.content.write_part(*scope, part, fresh); !written) {
+        run.content.drop_part(part);
         return written;
       }
     }
-    Status done = run.scopes.replace(*scope, std::move(objects), version, kind_, &part);
-    run.scopes.drop_part(part);
+    Status done = run.content.replace(*scope, std::move(objects), version, kind_, &part);
+    run.content.drop_part(part);
     return done;
   }
 
@@ -90,10 +90,10 @@ TEST_F(DiskScopes, KeepNothingInMemoryThatIsWritten) {
   EXPECT_EQ(shown(scope), "9: a@3 b@4 c@5");
   EXPECT_EQ(read(scope), "a=v3 b=v4 c=v5 ");
   EXPECT_FALSE(is_in_memory(scope, "a"));
-  EXPECT_LE(run.scopes.memory_bytes(), 3 * 600u);
+  EXPECT_LE(run.table.memory_bytes(), 3 * 600u);
 
   ASSERT_TRUE(
-      run.scopes.apply(*scope, {sync::watch::EventType::modified, key("b"), large(10, 2000)}));
+      run.content.apply(*scope, {sync::watch::EventType::modified, key("b"), large(10, 2000)}));
   EXPECT_TRUE(is_in_memory(scope, "b")) << "until it is written";
   ASSERT_TRUE(run.scopes.flush());
   EXPECT_FALSE(is_in_memory(scope, "b"));
@@ -106,11 +106,11 @@ TEST_F(DiskScopes, KeepNothingInMemoryThatIsWritten) {
   scope.reset();
   first.reset();
   Agent next(time_.context(), dir_.path(), sync::watch::CacheLimits{.scope_bytes = 2000});
-  const ScopePtr restored = next.scopes.find(configmaps);
+  const ScopePtr restored = next.table.find(configmaps);
   EXPECT_EQ(shown(restored), "20: a@3 b@15 d@16");
   EXPECT_TRUE(restored->keeps_on_disk()) << "as it does not fit into memory";
   EXPECT_EQ(read(restored), "a=v3 b=v15 d=v16 ");
-  EXPECT_LE(next.scopes.memory_bytes(), 3 * 600u);
+  EXPECT_LE(next.table.memory_bytes(), 3 * 600u);
 }
 
 TEST_F(DiskScopes, WhatIsStillReadIsTakenBackBeforeItIsReplaced) {
@@ -126,8 +126,8 @@ TEST_F(DiskScopes, WhatIsStillReadIsTakenBackBeforeItIsReplaced) {
     if (name.name != "d") reader.push_back(object.bytes);
   }
   for (const char* name : {"a", "b", "c", "d"}) {
-    ASSERT_TRUE(run.scopes.apply(*scope, {sync::watch::EventType::modified, key(name),
-                                          large(scope->cache().version() + 1, 1000)}));
+    ASSERT_TRUE(run.content.apply(*scope, {sync::watch::EventType::modified, key(name),
+                                           large(scope->cache().version() + 1, 1000)}));
   }
   ASSERT_TRUE(run.scopes.flush());
   std::vector<std::string> states;
@@ -137,7 +137,7 @@ TEST_F(DiskScopes, WhatIsStillReadIsTakenBackBeforeItIsReplaced) {
   // Once they are read, there is room again.
   reader.assign(1, scope->cache().find(key("a"))->bytes);
   ASSERT_TRUE(
-      run.scopes.apply(*scope, {sync::watch::EventType::deleted, key("a"), large(20, 1000)}));
+      run.content.apply(*scope, {sync::watch::EventType::deleted, key("a"), large(20, 1000)}));
   ASSERT_TRUE(run.scopes.flush());
   EXPECT_EQ(loaded(reader[0]).substr(0, 4), "v10.");
 }
@@ -152,9 +152,9 @@ TEST_F(DiskScopes, AListThatCouldNotBeFinishedIsFinishedLater) {
   Objects objects;
   objects[key("a")] = scope->cache().objects().at(key("a"));
   objects[key("c")] = large(12, 1000);
-  ASSERT_TRUE(run.scopes.write_part(*scope, part, {{key("c"), &objects[key("c")]}}));
+  ASSERT_TRUE(run.content.write_part(*scope, part, {{key("c"), &objects[key("c")]}}));
   test::follow({.fail_from = 1});
-  ASSERT_TRUE(run.scopes.replace(*scope, objects, 12, kind_, &part));
+  ASSERT_TRUE(run.content.replace(*scope, objects, 12, kind_, &part));
   EXPECT_FALSE(run.scopes.flush());
   EXPECT_EQ(shown(scope), "12: a@3 c@12");
   EXPECT_EQ(read(scope), "a=v3 c=v12 ") << "from the part";
@@ -167,7 +167,7 @@ TEST_F(DiskScopes, AListThatCouldNotBeFinishedIsFinishedLater) {
   scope.reset();
   first.reset();
   Agent next(time_.context(), dir_.path(), sync::watch::CacheLimits{.scope_bytes = 2000});
-  EXPECT_EQ(read(next.scopes.find(configmaps)), "a=v3 c=v12 d=v14 ");
+  EXPECT_EQ(read(next.table.find(configmaps)), "a=v3 c=v12 d=v14 ");
 }
 
 TEST_F(DiskScopes, AListThatNeverEndsLeavesTheOldOne) {
@@ -178,12 +178,12 @@ TEST_F(DiskScopes, AListThatNeverEndsLeavesTheOldOne) {
     ScopeRows::Part part;
     Objects fresh;
     fresh[key("a")] = large(10, 1000);
-    ASSERT_TRUE(run.scopes.write_part(*scope, part, {{key("a"), &fresh[key("a")]}}));
+    ASSERT_TRUE(run.content.write_part(*scope, part, {{key("a"), &fresh[key("a")]}}));
     EXPECT_EQ(read(scope), "a=v3 b=v4 ");
   }
   Agent next(time_.context(), dir_.path(), sync::watch::CacheLimits{.scope_bytes = 1500});
-  EXPECT_EQ(shown(next.scopes.find(configmaps)), "9: a@3 b@4");
-  EXPECT_EQ(next.scopes.all().size(), 1u);
+  EXPECT_EQ(shown(next.table.find(configmaps)), "9: a@3 b@4");
+  EXPECT_EQ(next.table.all().size(), 1u);
   EXPECT_EQ(next.file->run([](CacheFile::Tables& tables) { return tables.cache.size(); })->objects,
             2);
 }
@@ -195,12 +195,12 @@ TEST_F(DiskScopes, AFirstListThatFailsLeavesNothing) {
     ScopeRows::Part part;
     Objects fresh;
     fresh[key("a")] = large(10, 1000);
-    ASSERT_TRUE(run.scopes.write_part(*scope, part, {{key("a"), &fresh[key("a")]}}));
-    run.scopes.drop_part(part);
+    ASSERT_TRUE(run.content.write_part(*scope, part, {{key("a"), &fresh[key("a")]}}));
+    run.content.drop_part(part);
     ASSERT_TRUE(run.scopes.drop(*scope));
   }
   Agent next(time_.context(), dir_.path(), small);
-  EXPECT_EQ(next.scopes.all().size(), 0u);
+  EXPECT_EQ(next.table.all().size(), 0u);
 }
 
 // In the new file the ids of the old one mean other scopes.
@@ -210,21 +210,21 @@ TEST_F(DiskScopes, AListIsNotTakenFromAFileThatWasReplaced) {
   ScopeRows::Part part;
   Objects fresh;
   fresh[key("a")] = large(10, 1000);
-  ASSERT_TRUE(run.scopes.write_part(*scope, part, {{key("a"), &fresh[key("a")]}}));
+  ASSERT_TRUE(run.content.write_part(*scope, part, {{key("a"), &fresh[key("a")]}}));
   ASSERT_TRUE(run.file->replace({Errc::corrupt, "damaged on purpose"}));
   for (int i = 0; i < 3; ++i) {
     store::ScopeKey where = pods;
     where.namespace_name = "ns" + std::to_string(i);
     const ScopePtr other = run.scopes.open(where).value();
-    ASSERT_TRUE(run.scopes.replace(*other, objects({{"p", 3}}), 9, pod_kind));
+    ASSERT_TRUE(run.content.replace(*other, objects({{"p", 3}}), 9, pod_kind));
   }
-  const Status later = run.scopes.write_part(*scope, part, {{key("b"), &fresh[key("b")]}});
+  const Status later = run.content.write_part(*scope, part, {{key("b"), &fresh[key("b")]}});
   ASSERT_FALSE(later);
   EXPECT_EQ(later.error().code, Errc::gone);
-  const Status done = run.scopes.replace(*scope, fresh, 10, kind_, &part);
+  const Status done = run.content.replace(*scope, fresh, 10, kind_, &part);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Errc::gone);
-  run.scopes.drop_part(part);
+  run.content.drop_part(part);
   ASSERT_TRUE(run.scopes.flush());
   const auto size = run.file->run([](CacheFile::Tables& tables) { return tables.cache.size(); });
   EXPECT_EQ(size->objects, 3) << "those of the others";
@@ -236,11 +236,11 @@ TEST_F(DiskScopes, AReplacedFileCostsTheLists) {
   const ScopePtr scope = opened(run);
   ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}}));
   ASSERT_TRUE(
-      run.scopes.apply(*scope, {sync::watch::EventType::modified, key("b"), large(10, 2000)}));
+      run.content.apply(*scope, {sync::watch::EventType::modified, key("b"), large(10, 2000)}));
   ASSERT_TRUE(run.file->replace({Errc::corrupt, "damaged on purpose"}));
   EXPECT_EQ(read(scope), "a=gone b=v10 ");
   ASSERT_TRUE(run.scopes.flush());
-  EXPECT_EQ(run.scopes.find(configmaps), nullptr);
+  EXPECT_EQ(run.table.find(configmaps), nullptr);
   EXPECT_TRUE(scope->is_detached());
   const auto rows = run.file->run([](CacheFile::Tables& tables) { return tables.cache.scopes(); });
   EXPECT_EQ(rows->size(), 0u) << "not even an empty one";
@@ -262,9 +262,9 @@ TEST_F(DiskScopes, ManyListsDoNotFillTheFile) {
     for (char& each : noise) each = static_cast<char>(random() % 256);
     Objects all;
     all[key("a")] = {"u", 5, std::make_shared<const std::string>(std::move(noise))};
-    const Status written = run.scopes.write_part(*scope, part, {{key("a"), &all[key("a")]}});
+    const Status written = run.content.write_part(*scope, part, {{key("a"), &all[key("a")]}});
     if (written) {
-      EXPECT_TRUE(run.scopes.replace(*scope, std::move(all), 5, kind_, &part));
+      EXPECT_TRUE(run.content.replace(*scope, std::move(all), 5, kind_, &part));
       EXPECT_TRUE(run.scopes.flush());
     } else {
       EXPECT_EQ(written.error().code, Errc::exhausted) << written.error().what;
@@ -274,7 +274,7 @@ TEST_F(DiskScopes, ManyListsDoNotFillTheFile) {
   EXPECT_GT(refused, 3);
   // A quarter is left for everything else.
   const ScopePtr other = run.scopes.open(pods).value();
-  EXPECT_TRUE(run.scopes.replace(*other, objects({{"p", 3}}), 9, pod_kind));
+  EXPECT_TRUE(run.content.replace(*other, objects({{"p", 3}}), 9, pod_kind));
   EXPECT_TRUE(run.scopes.flush());
 }
 
@@ -283,10 +283,10 @@ TEST_F(DiskScopes, LocalWritesAreSettled) {
   const ScopePtr scope = opened(run);
   ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}}));
   sync::watch::CacheEvent mine{sync::watch::EventType::modified, key("a"), large(local + 1, 1000)};
-  run.scopes.apply_local(*scope, mine);
+  run.content.apply_local(*scope, mine);
   ASSERT_TRUE(run.scopes.flush());
   EXPECT_EQ(read(scope), "a=v" + std::to_string(local + 1) + " b=v4 ");
-  ASSERT_TRUE(run.scopes.settle(*scope, {}));
+  ASSERT_TRUE(run.content.settle(*scope, {}));
   ASSERT_TRUE(run.scopes.flush());
   EXPECT_EQ(read(scope), "a=v3 b=v4 ") << "as the server had shown it";
   EXPECT_FALSE(is_in_memory(scope, "a"));
@@ -297,13 +297,13 @@ TEST_F(DiskScopes, ADamagedRowCostsItsScopeOnly) {
   const ScopePtr scope = opened(run);
   ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}}));
   const ScopePtr other = run.scopes.open(pods).value();
-  ASSERT_TRUE(run.scopes.replace(*other, objects({{"p", 3}}), 9, pod_kind));
+  ASSERT_TRUE(run.content.replace(*other, objects({{"p", 3}}), 9, pod_kind));
   ASSERT_TRUE(run.file->database().execute("UPDATE object SET uid = 'x' WHERE name = 'b'"));
   EXPECT_EQ(read(scope), "a=v3 b=corrupt ");
   ASSERT_TRUE(run.scopes.flush());
-  EXPECT_EQ(run.scopes.find(configmaps), nullptr) << "it is listed again";
+  EXPECT_EQ(run.table.find(configmaps), nullptr) << "it is listed again";
   EXPECT_TRUE(scope->is_detached());
-  EXPECT_EQ(shown(run.scopes.find(pods)), "9: p@3");
+  EXPECT_EQ(shown(run.table.find(pods)), "9: p@3");
 }
 
 TEST_F(DiskScopes, AListWhoseRowsHaveVanishedIsListedAgain) {
@@ -314,13 +314,13 @@ TEST_F(DiskScopes, AListWhoseRowsHaveVanishedIsListedAgain) {
   Objects objects;
   objects[key("a")] = scope->cache().objects().at(key("a"));
   objects[key("b")] = large(12, 1000);
-  ASSERT_TRUE(run.scopes.write_part(*scope, part, {{key("b"), &objects[key("b")]}}));
+  ASSERT_TRUE(run.content.write_part(*scope, part, {{key("b"), &objects[key("b")]}}));
   ASSERT_TRUE(run.file->database().execute("DELETE FROM object WHERE name = 'b'"));
-  ASSERT_TRUE(run.scopes.replace(*scope, objects, 12, kind_, &part));
+  ASSERT_TRUE(run.content.replace(*scope, objects, 12, kind_, &part));
   const Status flushed = run.scopes.flush();
   EXPECT_EQ(flushed.error().what, "write /api/v1/configmaps: the file has 1 of 2 objects");
   ASSERT_TRUE(run.scopes.flush()) << "it is not tried for ever";
-  EXPECT_EQ(run.scopes.find(configmaps), nullptr);
+  EXPECT_EQ(run.table.find(configmaps), nullptr);
 }
 
 TEST_F(DiskScopes, OneThatHasBecomeSmallReturnsToMemory) {
@@ -335,15 +335,15 @@ TEST_F(DiskScopes, OneThatHasBecomeSmallReturnsToMemory) {
   EXPECT_TRUE(is_in_memory(scope, "b")) << "which was in the new ones";
   EXPECT_EQ(scope->object_memory(), 2 * 1400u);
   ScopeRows::Part part;
-  EXPECT_FALSE(run.scopes.write_part(*scope, part, {})) << "a page of a list that still arrives";
+  EXPECT_FALSE(run.content.write_part(*scope, part, {})) << "a page of a list that still arrives";
   ASSERT_TRUE(
-      run.scopes.apply(*scope, {sync::watch::EventType::modified, key("b"), large(30, 900)}));
+      run.content.apply(*scope, {sync::watch::EventType::modified, key("b"), large(30, 900)}));
   ASSERT_TRUE(run.scopes.flush());
   EXPECT_EQ(read(scope), "a=v3 b=v30 ");
   scope.reset();
   first.reset();
   Agent next(time_.context(), dir_.path(), small);
-  EXPECT_EQ(read(next.scopes.find(configmaps)), "a=v3 b=v30 ");
+  EXPECT_EQ(read(next.table.find(configmaps)), "a=v3 b=v30 ");
 }
 
 TEST_F(DiskScopes, AnotherCallersListNeverGoesToTheDiskAlone) {
@@ -354,15 +354,15 @@ TEST_F(DiskScopes, AnotherCallersListNeverGoesToTheDiskAlone) {
       where.owner = owner;
       Objects all;
       all[key("a")] = large(5, 30'000);
-      EXPECT_TRUE(run.scopes.replace(*run.scopes.open(where).value(), std::move(all), 5, kind_));
+      EXPECT_TRUE(run.content.replace(*run.scopes.open(where).value(), std::move(all), 5, kind_));
     }
   }
   const sync::watch::CacheLimits limits{.scope_bytes = 20'000};
   EXPECT_FALSE(limits.may_keep_on_disk("token:a"));
   Agent run(time_.context(), dir_.path(), limits);
-  ASSERT_EQ(run.scopes.all().size(), 1u);
-  EXPECT_TRUE(run.scopes.find(configmaps)->keeps_on_disk());
-  EXPECT_EQ(read(run.scopes.find(configmaps)), "a=v5 ");
+  ASSERT_EQ(run.table.all().size(), 1u);
+  EXPECT_TRUE(run.table.find(configmaps)->keeps_on_disk());
+  EXPECT_EQ(read(run.table.find(configmaps)), "a=v5 ");
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class FlashBudget : public testing::TestWithParam<int> {
     scope_ = run_->scopes.open(node_pods).value();
     sync::watch::WatchCache::Objects resident;
     for (int pod = 0; pod < 10; ++pod) resident[name_of(pod)] = object_of(pod, life_[3].bytes);
-    EXPECT_TRUE(run_->scopes.replace(*scope_, std::move(resident), ++version_, kind));
+    EXPECT_TRUE(run_->content.replace(*scope_, std::move(resident), ++version_, kind));
     for (int pod = 0; pod < 10; ++pod) put_token(pod);
   }
   ~FlashBudget() override { test::follow({}); }
@@ -130,7 +130,7 @@ class FlashBudget : public testing::TestWithParam<int> {
     if (moment.what == Moment::What::token) return put_token(pod);
     const bool gone = moment.what == Moment::What::gone;
     const std::string& bytes = gone ? life_.front().bytes : moment.bytes;
-    EXPECT_TRUE(run_->scopes.apply(
+    EXPECT_TRUE(run_->content.apply(
         *scope_, {gone ? sync::watch::EventType::deleted : sync::watch::EventType::modified,
                   name_of(pod), object_of(pod, bytes)}));
   }

@@ -29,15 +29,15 @@ class SnapshotRun {
 
   void fill(int number, sync::objects::Version version) {
     const ScopePtr scope = run_.scopes.open(list_number(number)).value();
-    EXPECT_TRUE(run_.scopes.replace(*scope, {{key("a"), made(version)}, {key("b"), made(version)}},
-                                    version, pod_kind));
+    EXPECT_TRUE(run_.content.replace(*scope, {{key("a"), made(version)}, {key("b"), made(version)}},
+                                     version, pod_kind));
   }
   void change(Change change) {
     if (change == Change::of_another_list) fill(2, 6);
     if (change == Change::of_the_list) fill(1, 6);
     if (change == Change::of_one_object) {
       EXPECT_TRUE(
-          run_.scopes.apply(*scope(1), {sync::watch::EventType::modified, key("b"), made(6)}));
+          run_.content.apply(*scope(1), {sync::watch::EventType::modified, key("b"), made(6)}));
     }
   }
   // The continue token of the first page.
@@ -54,7 +54,7 @@ class SnapshotRun {
   }
 
  private:
-  ScopePtr scope(int number) { return run_.scopes.find(list_number(number)); }
+  ScopePtr scope(int number) { return run_.table.find(list_number(number)); }
   [[nodiscard]] sync::watch::CachedObject made(sync::objects::Version version) const {
     return {"u", version, std::make_shared<const std::string>(std::string(bytes_, 'x'))};
   }
@@ -67,7 +67,7 @@ class SnapshotRun {
   test::ScratchDir dir_;
   Agent run_;
   Random random_{1};
-  ListPages pages_{run_.scopes.snapshots(), random_};
+  ListPages pages_{run_.table.snapshots(), random_};
 };
 
 TEST(ListSnapshots, GiveWayToTheCacheWithWhatItNoLongerHas) {

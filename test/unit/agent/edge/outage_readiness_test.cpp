@@ -32,7 +32,7 @@ void fill(Agent& run, const store::ScopeKey& key, const std::string& kind,
   for (const auto& [name, body] : bodies) {
     all[name] = {"u", 3, std::make_shared<const std::string>(body)};
   }
-  ASSERT_TRUE(run.scopes.replace(*scope, std::move(all), 9, {kind, "v1"}));
+  ASSERT_TRUE(run.content.replace(*scope, std::move(all), 9, {kind, "v1"}));
 }
 
 std::string pod(const std::string& name, const std::string& spec) {
@@ -79,10 +79,10 @@ class OutageReadinessTest : public testing::Test {
 TEST_F(OutageReadinessTest, ReadsWhatTheScopesHold) {
   Agent run(time_.context(), dir_.path());
   const WallTime now = run.clock.wall();
-  EXPECT_EQ(listed(check_node_readiness(run.scopes, run.answers, now)),
+  EXPECT_EQ(listed(check_node_readiness(run.table, run.answers, now)),
             "the node's list of pods was never received");
   fill_node(run);
-  EXPECT_EQ(listed(check_node_readiness(run.scopes, run.answers, now)),
+  EXPECT_EQ(listed(check_node_readiness(run.table, run.answers, now)),
             "n: good mapless(config_map: ConfigMap ns/other was never received) "
             "tokenless(token_missing: its token was never received)");
 
@@ -93,17 +93,17 @@ TEST_F(OutageReadinessTest, ReadsWhatTheScopesHold) {
       .status = 201, .content_type = {}, .bytes = request, .expires = now + 1h};
   ASSERT_TRUE(run.answers.put(
       "node", "token /api/v1/namespaces/ns/serviceaccounts/default/token 00", token));
-  const auto node = check_node_readiness(run.scopes, run.answers, now);
+  const auto node = check_node_readiness(run.table, run.answers, now);
   EXPECT_EQ(listed(node),
             "n: good mapless(config_map: ConfigMap ns/other does not exist) tokenless");
   EXPECT_EQ(node->pods.back().until, now + 1h);
 
   ASSERT_TRUE(run.scopes.open(scope_of("services")));
-  EXPECT_NE(listed(check_node_readiness(run.scopes, run.answers, now))
+  EXPECT_NE(listed(check_node_readiness(run.table, run.answers, now))
                 .find("the list of Services was never received"),
             std::string::npos);
   fill(run, scope_of("services"), "Service", {});
-  EXPECT_EQ(listed(check_node_readiness(run.scopes, run.answers, now)), listed(node));
+  EXPECT_EQ(listed(check_node_readiness(run.table, run.answers, now)), listed(node));
 }
 
 TEST_F(OutageReadinessTest, KnowsWhatTheKubeletWouldRefuse) {
@@ -116,7 +116,7 @@ TEST_F(OutageReadinessTest, KnowsWhatTheKubeletWouldRefuse) {
         {key("here"), pod("here", R"("nodeSelector":{"zone":"z"})")},
         {key("moved"), pod("moved", R"("nodeSelector":{"zone":"other"})")},
         {key("second"), pod("second", half)}});
-  EXPECT_EQ(listed(check_node_readiness(run.scopes, run.answers, run.clock.wall())),
+  EXPECT_EQ(listed(check_node_readiness(run.table, run.answers, run.clock.wall())),
             "n: first here moved(admission: the kubelet would refuse it: NodeAffinity: Predicate "
             "NodeAffinity failed: node(s) didn't match Pod's node affinity/selector) "
             "second(admission: the kubelet would refuse it: OutOfcpu: Node didn't have enough "
@@ -129,7 +129,7 @@ TEST_F(OutageReadinessTest, AnotherOwnersCacheIsOfNoUse) {
   store::ScopeKey theirs = scope_of("configmaps");
   theirs.owner = "somebody";
   fill(run, theirs, "ConfigMap", {{key("other"), R"({"metadata":{"name":"other"}})"}});
-  EXPECT_NE(listed(check_node_readiness(run.scopes, run.answers, run.clock.wall()))
+  EXPECT_NE(listed(check_node_readiness(run.table, run.answers, run.clock.wall()))
                 .find("ns/other was never received"),
             std::string::npos);
 }

@@ -30,7 +30,7 @@ store::ScopeKey of(const std::string& owner, int number) {
           .namespace_name = "ns" + std::to_string(number)};
 }
 
-std::size_t count(const Scopes& scopes, const std::string& owner) {
+std::size_t count(const ScopeTable& scopes, const std::string& owner) {
   return static_cast<std::size_t>(
       std::count_if(scopes.all().begin(), scopes.all().end(),
                     [&owner](const auto& each) { return each.first.owner == owner; }));
@@ -40,19 +40,16 @@ TEST(Scopes, AnOwnerHasHisQuotaAndTheNodeAlwaysHasRoom) {
   const test::ScratchDir dir;
   test::VirtualTime time;
   Agent run(time.context(), dir.path(), 40);
-  std::size_t dropped = 0;
-  run.scopes.on_drop([&dropped](const LocalScope& scope) {
-    EXPECT_TRUE(scope.is_detached());
-    ++dropped;
-  });
-  for (int i = 0; i < 30; ++i) ASSERT_TRUE(run.scopes.open(of("token:a", i))) << i;
-  EXPECT_EQ(count(run.scopes, "token:a"), 20u) << "an owner may have half of all";
-  EXPECT_EQ(dropped, 10u);
+  std::vector<ScopePtr> opened;
+  for (int i = 0; i < 30; ++i) opened.push_back(run.scopes.open(of("token:a", i)).value());
+  EXPECT_EQ(count(run.table, "token:a"), 20u) << "an owner may have half of all";
+  const auto is_detached = [](const ScopePtr& scope) { return scope->is_detached(); };
+  EXPECT_EQ(std::count_if(opened.begin(), opened.end(), is_detached), 10);
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(run.scopes.open(of("token:b", i))) << i;
-  EXPECT_EQ(count(run.scopes, "token:a"), 10u) << "foreign owners share equally";
-  EXPECT_EQ(count(run.scopes, "token:b"), 10u);
+  EXPECT_EQ(count(run.table, "token:a"), 10u) << "foreign owners share equally";
+  EXPECT_EQ(count(run.table, "token:b"), 10u);
   for (int i = 0; i < 40; ++i) ASSERT_TRUE(run.scopes.open(of("node", i))) << i;
-  EXPECT_EQ(count(run.scopes, "node"), 40u);
+  EXPECT_EQ(count(run.table, "node"), 40u);
   EXPECT_FALSE(run.scopes.open(of("token:a", 1)));
 }
 
@@ -66,21 +63,21 @@ TEST(Scopes, AtTheLimitTheNodesLeastNeededScopeGoesFirst) {
     return key;
   };
   const store::ScopeKey all_pods{.owner = "node", .version = "v1", .resource = "pods"};
-  run.scopes.on_need([](const LocalScope& scope) { return scope.object_name() == "needed"; });
+  run.table.set_needed({{"configmaps", "ns1", "needed"}});
   for (const auto& key :
        {all_pods, named("needed"), of("node", 2), named("watched"), named("idle")}) {
     ASSERT_TRUE(run.scopes.open(key));
   }
-  run.scopes.find(named("watched"))->add_watch();
+  run.table.find(named("watched"))->add_watch();
   ASSERT_TRUE(run.scopes.open(of("node", 3)));
-  EXPECT_EQ(run.scopes.find(named("idle")), nullptr) << "a scope of one unused object goes first";
+  EXPECT_EQ(run.table.find(named("idle")), nullptr) << "a scope of one unused object goes first";
   ASSERT_TRUE(run.scopes.open(of("node", 4)));
-  EXPECT_EQ(run.scopes.find(of("node", 2)), nullptr)
+  EXPECT_EQ(run.table.find(of("node", 2)), nullptr)
       << "then scopes of one namespace, the oldest first";
-  for (const int number : {3, 4}) run.scopes.find(of("node", number))->add_watch();
+  for (const int number : {3, 4}) run.table.find(of("node", number))->add_watch();
   EXPECT_FALSE(run.scopes.open(of("node", 5))) << "scopes in use are never dropped";
   for (const auto& key : {all_pods, named("needed"), named("watched")}) {
-    EXPECT_NE(run.scopes.find(key), nullptr);
+    EXPECT_NE(run.table.find(key), nullptr);
   }
 }
 
@@ -89,14 +86,14 @@ TEST(Scopes, TheLeastRecentlyUsedOfAnOwnerGoesFirstAndNeverAWatchedOne) {
   test::VirtualTime time;
   Agent run(time.context(), dir.path(), 6);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(run.scopes.open(of("token:a", i)));
-  const ScopePtr first = run.scopes.find(of("token:a", 0));
-  const ScopePtr second = run.scopes.find(of("token:a", 1));
+  const ScopePtr first = run.table.find(of("token:a", 0));
+  const ScopePtr second = run.table.find(of("token:a", 1));
   first->note_use(run.clock.mono() + 1s);
   second->add_watch();
   ASSERT_TRUE(run.scopes.open(of("token:a", 3)));
-  EXPECT_EQ(run.scopes.find(of("token:a", 2)), nullptr);
-  EXPECT_NE(run.scopes.find(of("token:a", 0)), nullptr);
-  EXPECT_NE(run.scopes.find(of("token:a", 1)), nullptr);
+  EXPECT_EQ(run.table.find(of("token:a", 2)), nullptr);
+  EXPECT_NE(run.table.find(of("token:a", 0)), nullptr);
+  EXPECT_NE(run.table.find(of("token:a", 1)), nullptr);
 }
 
 sync::watch::CachedObject large(std::size_t bytes, sync::objects::Version version) {
@@ -115,31 +112,31 @@ TEST(Scopes, BytesAndObjectsAreLimitedAndARefusedListChangesNothing) {
     sync::watch::WatchCache::Objects all;
     all[key("a")] = large(bytes, static_cast<sync::objects::Version>(version));
     const ScopePtr scope = run.scopes.open(where).value();
-    const Status done = run.scopes.replace(*scope, std::move(all),
-                                           static_cast<sync::objects::Version>(version), pod_kind);
+    const Status done = run.content.replace(*scope, std::move(all),
+                                            static_cast<sync::objects::Version>(version), pod_kind);
     return done ? "ok" : std::string(to_string(done.error().code));
   };
   EXPECT_EQ(fill(of("node", 1), 50'000, 5), "ok");
   EXPECT_EQ(fill(of("node", 1), 70'000, 6), "exhausted") << "the limit of one scope";
-  EXPECT_EQ(run.scopes.find(of("node", 1))->cache().version(), 5u);
+  EXPECT_EQ(run.table.find(of("node", 1))->cache().version(), 5u);
   EXPECT_EQ(fill(of("token:a", 1), 15'000, 5), "ok");
   EXPECT_EQ(fill(of("token:a", 2), 25'000, 5), "exhausted") << "the limit of one owner";
   EXPECT_EQ(fill(of("token:a", 3), 15'000, 5), "ok") << "the owner's oldest scope made room";
-  EXPECT_EQ(run.scopes.find(of("token:a", 1)), nullptr);
+  EXPECT_EQ(run.table.find(of("token:a", 1)), nullptr);
   EXPECT_EQ(fill(of("node", 2), 48'000, 5), "ok") << "the foreign scope made room";
-  EXPECT_EQ(run.scopes.find(of("token:a", 3)), nullptr);
+  EXPECT_EQ(run.table.find(of("token:a", 3)), nullptr);
   EXPECT_EQ(fill(of("node", 3), 10'000, 5), "exhausted") << "the limit of all scopes";
-  EXPECT_FALSE(run.scopes.find(of("node", 3))->cache().complete())
+  EXPECT_FALSE(run.table.find(of("node", 3))->cache().complete())
       << "the scope is unknown, not empty";
-  EXPECT_LE(run.scopes.memory_bytes(), limits.memory_bytes);
+  EXPECT_LE(run.table.memory_bytes(), limits.memory_bytes);
 
-  const ScopePtr scope = run.scopes.find(of("node", 2));
+  const ScopePtr scope = run.table.find(of("node", 2));
   EXPECT_FALSE(
-      run.scopes.apply(*scope, {sync::watch::EventType::modified, key("b"), large(20'000, 9)}));
+      run.content.apply(*scope, {sync::watch::EventType::modified, key("b"), large(20'000, 9)}));
   EXPECT_EQ(scope->cache().version(), 5u) << "an event without room changes nothing";
   sync::watch::WatchCache::Objects many;
   for (int i = 0; i < 11; ++i) many[key(std::to_string(i))] = large(1, 5);
-  EXPECT_FALSE(run.scopes.replace(*scope, std::move(many), 10, pod_kind));
+  EXPECT_FALSE(run.content.replace(*scope, std::move(many), 10, pod_kind));
   EXPECT_TRUE(run.scopes.drop(*scope));
   EXPECT_EQ(fill(of("node", 3), 10'000, 5), "ok");
 }
@@ -174,7 +171,7 @@ TEST(Scopes, TheFileAndItsLogStayBelowTheirLimit) {
     sync::watch::WatchCache::Objects all;
     all[key("a")] = incompressible();
     const ScopePtr scope = run.scopes.open(of("node", i)).value();
-    ASSERT_TRUE(run.scopes.replace(*scope, std::move(all), 5, pod_kind));
+    ASSERT_TRUE(run.content.replace(*scope, std::move(all), 5, pod_kind));
     const Status flushed = run.scopes.flush();
     if (!flushed) {
       EXPECT_EQ(flushed.error().code, Errc::exhausted) << flushed.error().what;
@@ -196,50 +193,50 @@ TEST(Scopes, WhatIsLargerThanTheLimitsIsNotInMemoryAfterAStart) {
     for (const store::ScopeKey& each : {of("token:a", 1), of("node", 1), of("node", 2)}) {
       sync::watch::WatchCache::Objects all;
       all[key("a")] = large(each.namespace_name == "ns2" ? 90'000 : 10'000, 5);
-      EXPECT_TRUE(run.scopes.replace(*run.scopes.open(each).value(), std::move(all), 5, pod_kind));
+      EXPECT_TRUE(run.content.replace(*run.scopes.open(each).value(), std::move(all), 5, pod_kind));
     }
   }
   Agent run(time.context(), dir.path(),
             sync::watch::CacheLimits{.memory_bytes = 15'000, .scope_bytes = 50'000});
-  EXPECT_EQ(count(run.scopes, "node"), 2u);
+  EXPECT_EQ(count(run.table, "node"), 2u);
   for (const int i : {1, 2}) {
-    const ScopePtr scope = run.scopes.find(of("node", i));
+    const ScopePtr scope = run.table.find(of("node", i));
     EXPECT_TRUE(scope->cache().complete());
     EXPECT_EQ(scope->keeps_on_disk(), i == 2);
   }
-  EXPECT_LE(run.scopes.memory_bytes(), 15'000u);
-  EXPECT_EQ(count(run.scopes, "token:a"), 0u) << "only the node's are kept on disk";
+  EXPECT_LE(run.table.memory_bytes(), 15'000u);
+  EXPECT_EQ(count(run.table, "token:a"), 0u) << "only the node's are kept on disk";
 }
 
 TEST(Scopes, ForeignOwnersHaveNoMoreAtTheStartThanLater) {
   const test::ScratchDir dir;
   test::VirtualTime time;
-  const auto fill = [](Scopes& scopes, const store::ScopeKey& which) {
+  const auto fill = [](Agent& run, const store::ScopeKey& which) {
     sync::watch::WatchCache::Objects all;
     all[key("a")] = large(10'000, 5);
-    EXPECT_TRUE(scopes.replace(*scopes.open(which).value(), std::move(all), 5, pod_kind));
+    EXPECT_TRUE(run.content.replace(*run.scopes.open(which).value(), std::move(all), 5, pod_kind));
   };
   {
     Agent run(time.context(), dir.path());
     for (const char* owner : {"token:a", "token:b", "token:c", "node"}) {
-      for (int i = 0; i < 8; ++i) fill(run.scopes, of(owner, i));
+      for (int i = 0; i < 8; ++i) fill(run, of(owner, i));
     }
   }
   {
     Agent run(time.context(), dir.path(),
               sync::watch::CacheLimits{.scopes = 20, .foreign = {.scopes = 4}});
-    EXPECT_EQ(count(run.scopes, "node"), 8u);
+    EXPECT_EQ(count(run.table, "node"), 8u);
     for (const char* owner : {"token:a", "token:b", "token:c"}) {
-      EXPECT_LE(count(run.scopes, owner), 4u);
+      EXPECT_LE(count(run.table, owner), 4u);
     }
-    EXPECT_EQ(run.scopes.all().size(), 18u) << "foreign owners may have half of all";
+    EXPECT_EQ(run.table.all().size(), 18u) << "foreign owners may have half of all";
   }
   Agent run(time.context(), dir.path(),
             sync::watch::CacheLimits{.foreign = {.bytes = 35'000}, .memory_bytes = 150'000});
-  EXPECT_EQ(count(run.scopes, "node"), 8u);
-  EXPECT_LE(run.scopes.memory_bytes(), 150'000u);
+  EXPECT_EQ(count(run.table, "node"), 8u);
+  EXPECT_LE(run.table.memory_bytes(), 150'000u);
   for (const char* owner : {"token:a", "token:b", "token:c"}) {
-    EXPECT_LE(count(run.scopes, owner), 3u) << owner;
+    EXPECT_LE(count(run.table, owner), 3u) << owner;
   }
 }
 
@@ -250,17 +247,17 @@ TEST(Scopes, ForeignScopesWithLocalWritesMakeRoomForTheNode) {
   Agent run(time.context(), dir.path(), 4);
   for (int i = 0; i < 2; ++i) {
     const ScopePtr scope = run.scopes.open(of("token:a", i)).value();
-    EXPECT_TRUE(run.scopes.replace(*scope, objects({{"a", 4}}), 5, pod_kind));
-    run.scopes.apply_local(*scope, put("a", local + 1));
+    EXPECT_TRUE(run.content.replace(*scope, objects({{"a", 4}}), 5, pod_kind));
+    run.content.apply_local(*scope, put("a", local + 1));
     ASSERT_TRUE(scope->cache().has_local_events());
   }
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(run.scopes.open(of("node", i))) << i;
-  EXPECT_EQ(count(run.scopes, "token:a"), 0u);
+  EXPECT_EQ(count(run.table, "token:a"), 0u);
   // The node's own scopes are kept.
-  const ScopePtr own = run.scopes.find(of("node", 0));
-  EXPECT_TRUE(run.scopes.replace(*own, objects({{"a", 4}}), 5, pod_kind));
-  run.scopes.apply_local(*own, put("a", local + 2));
-  for (int i = 1; i < 4; ++i) run.scopes.find(of("node", i))->add_watch();
+  const ScopePtr own = run.table.find(of("node", 0));
+  EXPECT_TRUE(run.content.replace(*own, objects({{"a", 4}}), 5, pod_kind));
+  run.content.apply_local(*own, put("a", local + 2));
+  for (int i = 1; i < 4; ++i) run.table.find(of("node", i))->add_watch();
   EXPECT_FALSE(run.scopes.open(of("node", 4)));
 }
 

@@ -31,7 +31,7 @@ class ScopesDurability : public testing::Test {
     }
     test::lose_unsynced(copy.path() / "cache.db", test::Lost::both);
     Agent agent(time_.context(), copy.path());
-    return shown(agent.scopes.find(which));
+    return shown(agent.table.find(which));
   }
 
   // What a restart finds after the process was killed.
@@ -42,7 +42,7 @@ class ScopesDurability : public testing::Test {
       std::filesystem::copy_file(dir_.path() / name, copy.path() / name, missing);
     }
     Agent agent(time_.context(), copy.path());
-    return shown(agent.scopes.find(which));
+    return shown(agent.table.find(which));
   }
 
   static std::int64_t syncs() { return test::fault_counts().syncs; }
@@ -55,20 +55,20 @@ TEST_F(ScopesDurability, APowerCutTakesUpdatesButNoPodThatCameOrWent) {
   test::follow({.keep_synced = true});
   Agent run(time_.context(), dir_.path(), sync::watch::CacheLimits{}, "fault");
   const ScopePtr scope = run.scopes.open(pods).value();
-  ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
+  ASSERT_TRUE(run.content.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
   EXPECT_EQ(after_power_cut(pods), "9: a@3") << "the first list is durable";
-  ASSERT_TRUE(run.scopes.apply(*scope, put("a", 10)));
+  ASSERT_TRUE(run.content.apply(*scope, put("a", 10)));
   ASSERT_TRUE(run.scopes.flush());
   EXPECT_EQ(after_power_cut(pods), "9: a@3") << "an update is written, but not synced";
-  ASSERT_TRUE(run.scopes.apply(*scope, put("b", 11)));
+  ASSERT_TRUE(run.content.apply(*scope, put("b", 11)));
   EXPECT_EQ(after_power_cut(pods), "11: a@10 b@11") << "a new pod is durable";
   ASSERT_TRUE(
-      run.scopes.apply(*scope, {sync::watch::EventType::deleted, key("a"), object("a", 12)}));
+      run.content.apply(*scope, {sync::watch::EventType::deleted, key("a"), object("a", 12)}));
   EXPECT_EQ(after_power_cut(pods), "12: b@11") << "a deletion is durable";
-  ASSERT_TRUE(run.scopes.replace(*scope, objects({{"b", 11}, {"c", 14}}), 14, pod_kind));
+  ASSERT_TRUE(run.content.replace(*scope, objects({{"b", 11}, {"c", 14}}), 14, pod_kind));
   EXPECT_EQ(after_power_cut(pods), "14: b@11 c@14") << "a new pod in a list is durable";
   const ScopePtr other = run.scopes.open(configmaps).value();
-  ASSERT_TRUE(run.scopes.replace(*other, objects({{"m", 3}}), 9, {"ConfigMap", "v1"}));
+  ASSERT_TRUE(run.content.replace(*other, objects({{"m", 3}}), 9, {"ConfigMap", "v1"}));
   EXPECT_EQ(after_power_cut(configmaps), "9: m@3") << "the first list of every scope is durable";
 }
 
@@ -83,7 +83,7 @@ TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
   const auto some_name = [&below] { return std::string(1, static_cast<char>('a' + below(5))); };
   for (const store::ScopeKey& which : {pods, configmaps}) {
     const ScopePtr scope = run.scopes.open(which).value();
-    ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 1000, pod_kind));
+    ASSERT_TRUE(run.content.replace(*scope, objects({{"a", 3}}), 1000, pod_kind));
     for (int step = 0; step < 400; ++step) {
       SCOPED_TRACE(step);
       const sync::objects::Version next = scope->cache().version() + 1 + below(3);
@@ -91,23 +91,23 @@ TEST_F(ScopesDurability, EachCommitLeavesTheScopeAsItIsInMemory) {
       const unsigned what = below(20);
       const bool local_now = scope->cache().has_local_events();
       if (what < 8 && !local_now) {
-        ASSERT_TRUE(run.scopes.apply(*scope, put(name, next)));
+        ASSERT_TRUE(run.content.apply(*scope, put(name, next)));
       } else if (what < 12 && !local_now && scope->cache().find(key(name)) != nullptr) {
-        ASSERT_TRUE(run.scopes.apply(
+        ASSERT_TRUE(run.content.apply(
             *scope, {sync::watch::EventType::deleted, key(name), object(name, next)}));
       } else if (what < 15) {
-        run.scopes.apply_local(*scope, put(name, run.versions.next().value()));
+        run.content.apply_local(*scope, put(name, run.versions.next().value()));
       } else if (what < 16 && !local_now) {
-        run.scopes.bookmark(*scope, next);
-        (void)run.scopes.apply(*scope, put(name, next + 1));
+        run.content.bookmark(*scope, next);
+        (void)run.content.apply(*scope, put(name, next + 1));
       } else if (what < 19) {
         // The cloud's next list; or its first one after a restore from a backup; or one whose
         // objects have versions of their own.
         const int version = 1000 + step * 3 - (what == 17 ? 500 : 0);
         const int of_object = what == 18 ? version + 70 : version - 1;
         const auto list = objects({{"a", of_object}, {name, version - 2}});
-        ASSERT_TRUE(run.scopes.replace(*scope, list, static_cast<sync::objects::Version>(version),
-                                       pod_kind));
+        ASSERT_TRUE(run.content.replace(*scope, list, static_cast<sync::objects::Version>(version),
+                                        pod_kind));
       }
       if (below(3) > 0) continue;
       ASSERT_TRUE(run.scopes.flush());
@@ -120,7 +120,7 @@ TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
   test::follow({});
   Agent run(time_.context(), dir_.path(), sync::watch::CacheLimits{}, "fault");
   const ScopePtr scope = run.scopes.open(pods).value();
-  ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
+  ASSERT_TRUE(run.content.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
   const store::Answer token{.status = 201, .bytes = "t"};
   struct Case {
     const char* what;
@@ -130,7 +130,7 @@ TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
   const Case cases[] = {
       {"100 updates",
        [&run, &scope](int i) {
-         (void)run.scopes.apply(*scope, put("a", 10U + static_cast<sync::objects::Version>(i)));
+         (void)run.content.apply(*scope, put("a", 10U + static_cast<sync::objects::Version>(i)));
        },
        0},
       {"100 answers that are no tokens",
@@ -148,7 +148,7 @@ TEST_F(ScopesDurability, OnlyDurableMomentsCostAnFsync) {
     EXPECT_EQ(syncs() - before, c.syncs) << c.what;
   }
   std::int64_t before = syncs();
-  ASSERT_TRUE(run.scopes.apply(*scope, put("b", 200)));
+  ASSERT_TRUE(run.content.apply(*scope, put("b", 200)));
   EXPECT_EQ(syncs() - before, 1) << "a new pod costs one fsync";
   before = syncs();
   ASSERT_TRUE(run.answers.put("node", "token a", token));
@@ -166,15 +166,15 @@ TEST_F(ScopesDurability, WatchersOfPodsAreToldOnlyOfWhatIsDurable) {
     test::follow({});
     Agent run(time_.context(), dir.path(), sync::watch::CacheLimits{}, "fault");
     const ScopePtr scope = run.scopes.open(pods).value();
-    ASSERT_TRUE(run.scopes.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
+    ASSERT_TRUE(run.content.replace(*scope, objects({{"a", 3}}), 9, pod_kind));
     const WatchRequest request{.from = 9,
                                .bookmarks = true,
                                .bookmark_interval = Duration(0),
                                .end = run.clock.mono() + std::chrono::hours(1)};
     const auto watch = open_watch(scope, request, run.clock).value();
     test::follow({.fail_from = 1, .fault = fault});
-    ASSERT_TRUE(run.scopes.apply(*scope, put("b", 10)));
-    ASSERT_TRUE(run.scopes.apply(*scope, put("a", 11)));
+    ASSERT_TRUE(run.content.apply(*scope, put("b", 10)));
+    ASSERT_TRUE(run.content.apply(*scope, put("a", 11)));
     EXPECT_TRUE(scope->held());
     std::string told;
     asio::co_spawn(time_.context(), read_into(*watch, told), asio::detached);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "agent/ctl/rekey.h"
-#include "agent/edge/cache/scopes.h"
+#include "agent/edge/cache/scope_content.h"
 #include "platform/fs/file.h"
 #include "platform/text.h"
 #include "store/recover.h"
@@ -33,14 +33,16 @@ class CacheSealTest : public testing::Test {
     const auto file =
         CacheFile::open(dir_.path() / "cache.db", time.clock(), sealing_with(seal.get())).value();
     StoredAnswers answers(*file, time.clock());
-    Scopes scopes(time.executor(), *file, answers, time.clock(), {.scopes = 10});
+    ScopeTable table(time.executor(), time.clock(), {.scopes = 10});
+    Scopes scopes(table, *file, answers, time.clock());
+    ScopeContent content(table, scopes, answers, time.clock());
     EXPECT_TRUE(scopes.restore());
     const ScopePtr scope =
         scopes.open({.owner = "node", .version = "v1", .resource = "secrets"}).value();
     if (!bytes.empty()) {
       sync::watch::WatchCache::Objects objects;
       objects[{"ns", "s"}] = {"uid", 7, std::make_shared<const std::string>(bytes)};
-      (void)scopes.replace(*scope, std::move(objects), 7, {"Secret", "v1"});
+      (void)content.replace(*scope, std::move(objects), 7, {"Secret", "v1"});
       EXPECT_TRUE(scopes.flush());
     }
     if (!scope->cache().complete()) return "none";
