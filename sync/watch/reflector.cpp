@@ -323,8 +323,10 @@ void Reflector::watch_later(MonoTime now, const Failure& failure, bool in_event,
   if (barren_ < config_.stalled_watches || now - barren_since_ < config_.stalled_time) {
     return wait(now, failure.retry_after, false, actions);
   }
-  actions.push_back(Warn{"one watch after the other brings nothing: " + failure.what});
-  actions.push_back(ReportStall{failure});
+  Failure stall = failure;
+  stall.what = "one watch after the other brings nothing: " + failure.what;
+  actions.push_back(Warn{stall.what});
+  actions.push_back(ReportStall{std::move(stall)});
   barren_ = 0;
   // A list would cost an overloaded server more.
   if (failure.http_status == 429) return wait(now, failure.retry_after, false, actions);

@@ -34,6 +34,8 @@ void ScopeContent::return_to_memory(LocalScope& scope) {
   for (const auto& [key, object] : objects) {
     sync::watch::Body same = object.bytes;
     if (!same.is_in_memory()) same.take_back();
+    // Nothing shows the others without it: the scope is listed again.
+    if (!same.is_in_memory()) scope.set_unreadable(true);
   }
   log_info("list is kept in memory again", {{"path", scope.path()}});
   scope.set_keeps_on_disk(false);
@@ -79,9 +81,8 @@ Status ScopeContent::replace(LocalScope& scope, sync::watch::WatchCache::Objects
 
 Status ScopeContent::apply(LocalScope& scope, sync::watch::CacheEvent event) {
   if (scope.is_detached()) return {};
-  const std::size_t objects_before = scope.cache().objects().size();
   if (scope.keeps_on_disk() &&
-      sync::watch::must_be_written(objects_before, scope.object_memory())) {
+      sync::watch::must_be_written(scope.cache().objects().size(), scope.object_memory())) {
     if (auto flushed = scopes_.flush(); !flushed) {
       log_error("cache write failed", {{"error", flushed.error()}});
     }
@@ -94,8 +95,8 @@ Status ScopeContent::apply(LocalScope& scope, sync::watch::CacheEvent event) {
   std::size_t bytes = scope.object_memory();
   if (was_there) bytes -= std::min(bytes, sync::watch::memory_of(*known));
   if (event.type != sync::watch::EventType::deleted) {
-    const std::size_t all = cache.object_bytes() + event.object.bytes.size();
     if (scope.keeps_on_disk()) {
+      const std::size_t all = cache.object_bytes() + event.object.bytes.size();
       if (auto fits = sync::watch::check_list_bytes(all, table_.limits()); !fits) return fits;
     }
     const std::size_t objects = cache.objects().size() + (was_there ? 0 : 1);

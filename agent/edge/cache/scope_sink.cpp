@@ -129,9 +129,7 @@ void ScopeSink::watch_opened() {
 }
 
 void ScopeSink::watch_stalled(const sync::watch::Failure& failure) {
-  sync::watch::Failure stall = failure;
-  stall.what = "one watch after the other brings nothing: " + failure.what;
-  reflectors_.note_failure(*scope_, Part::watch, stall);
+  reflectors_.note_failure(*scope_, Part::watch, failure);
 }
 
 // Shares the bytes with the cached object if they are equal, so that they are not held twice. Bytes

@@ -91,8 +91,11 @@ Status Scopes::restore_one(const store::Scope& row) {
   scope->set_last_used(row.last_used);
   // The node's own are always kept: they may show writes that the API server does not have yet.
   const bool is_foreign = row.key.owner != node_owner;
-  const auto all = table_.facts_of(table_.all_but(nullptr));
-  if (is_foreign && !fits_by_number(all, row.key.owner, table_.limits())) {
+  const auto is_one_too_many = [this, &row] {
+    const auto all = table_.facts_of(table_.all_but(nullptr));
+    return !fits_by_number(all, row.key.owner, table_.limits());
+  };
+  if (is_foreign && is_one_too_many()) {
     log_warn("too many scopes on disk: scope dropped", {{"path", scope->path()}});
     return drop(*scope);
   }

@@ -58,6 +58,13 @@ class DiskScopes : public testing::Test {
     return done;
   }
 
+  // Receives one object of a list that goes on.
+  static void begin_list(Agent& run, const ScopePtr& scope, ScopeRows::Part& part,
+                         Objects& arrived) {
+    arrived[key("a")] = large(10, 1000);
+    ASSERT_TRUE(run.content.write_part(*scope, part, {{key("a"), &arrived[key("a")]}}));
+  }
+
   static ScopePtr opened(Agent& run) {
     ScopePtr scope = run.scopes.open(configmaps).value();
     scope->set_keeps_on_disk(true);
@@ -177,8 +184,7 @@ TEST_F(DiskScopes, AListThatNeverEndsLeavesTheOldOne) {
     ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}}));
     ScopeRows::Part part;
     Objects fresh;
-    fresh[key("a")] = large(10, 1000);
-    ASSERT_TRUE(run.content.write_part(*scope, part, {{key("a"), &fresh[key("a")]}}));
+    begin_list(run, scope, part, fresh);
     EXPECT_EQ(read(scope), "a=v3 b=v4 ");
   }
   Agent next(time_.context(), dir_.path(), sync::watch::CacheLimits{.scope_bytes = 1500});
@@ -194,8 +200,7 @@ TEST_F(DiskScopes, AFirstListThatFailsLeavesNothing) {
     const ScopePtr scope = opened(run);
     ScopeRows::Part part;
     Objects fresh;
-    fresh[key("a")] = large(10, 1000);
-    ASSERT_TRUE(run.content.write_part(*scope, part, {{key("a"), &fresh[key("a")]}}));
+    begin_list(run, scope, part, fresh);
     run.content.drop_part(part);
     ASSERT_TRUE(run.scopes.drop(*scope));
   }
@@ -209,8 +214,7 @@ TEST_F(DiskScopes, AListIsNotTakenFromAFileThatWasReplaced) {
   const ScopePtr scope = opened(run);
   ScopeRows::Part part;
   Objects fresh;
-  fresh[key("a")] = large(10, 1000);
-  ASSERT_TRUE(run.content.write_part(*scope, part, {{key("a"), &fresh[key("a")]}}));
+  begin_list(run, scope, part, fresh);
   ASSERT_TRUE(run.file->replace({Errc::corrupt, "damaged on purpose"}));
   for (int i = 0; i < 3; ++i) {
     store::ScopeKey where = pods;
@@ -344,6 +348,16 @@ TEST_F(DiskScopes, OneThatHasBecomeSmallReturnsToMemory) {
   first.reset();
   Agent next(time_.context(), dir_.path(), small);
   EXPECT_EQ(read(next.table.find(configmaps)), "a=v3 b=v30 ");
+}
+
+TEST_F(DiskScopes, WhatCannotBeTakenBackCostsItsScope) {
+  Agent run(time_.context(), dir_.path(), small);
+  const ScopePtr scope = opened(run);
+  ASSERT_TRUE(list(run, scope, 9, {{"a", 3}, {"b", 4}, {"c", 5}}, 1000));
+  ASSERT_TRUE(run.file->database().execute("DELETE FROM object WHERE name = 'a'"));
+  ASSERT_TRUE(list(run, scope, 20, {{"a", 3}, {"b", 15}}, 1000)) << "small enough for memory";
+  (void)run.scopes.flush();
+  EXPECT_EQ(run.table.find(configmaps), nullptr) << "it is listed again";
 }
 
 TEST_F(DiskScopes, AnotherCallersListNeverGoesToTheDiskAlone) {

@@ -179,7 +179,8 @@ TEST(Reflector, WatchesThatBringNothingOneAfterTheOtherHaveStalled) {
     EXPECT_GE(now - first_failed, 30s);
     EXPECT_LE(now - first_failed, 200s);
     EXPECT_EQ(stalled->what,
-              row.failure ? row.failure->what : "very short watch: closed without an event");
+              "one watch after the other brings nothing: " +
+                  (row.failure ? row.failure->what : "very short watch: closed without an event"));
     now = reflector.deadline();
     actions = reflector.step(now, TimePassed{});
     ASSERT_EQ(actions.size(), 1u);
