@@ -6,6 +6,12 @@
 #include "platform/check.h"
 
 namespace holdfast::net {
+namespace {
+
+// How much of a long write arrives together on a line of limited speed: a few packets of Ethernet.
+constexpr std::size_t segment_bytes = 4096;
+
+}  // namespace
 
 void LinkDirection::set(const LinkConditions& conditions) {
   CHECK(conditions.latency >= Duration::zero());
@@ -59,7 +65,12 @@ void MemoryPipe::write(std::string_view bytes) {
   CHECK(!is_closed_);
   CHECK(!bytes.empty() && bytes.size() <= room());
   // A link that is silent does not tell the writer's kernel that the reader is gone.
-  if (!is_abandoned_ || link_->conditions().is_silent) enqueue(std::string(bytes));
+  if (is_abandoned_ && !link_->conditions().is_silent) return;
+  // What takes its time arrives while it is sent, and not only when the last byte is there.
+  const std::size_t most = link_->conditions().bytes_per_s > 0 ? segment_bytes : bytes.size();
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(most, bytes.size()))) {
+    enqueue(std::string(bytes.substr(0, most)));
+  }
 }
 
 void MemoryPipe::end() {

@@ -96,6 +96,18 @@ TEST_F(MemoryNetworkTest, LatencyAndBandwidthAreTimes) {
   time_.run(20ms);
   EXPECT_EQ(*second, "b");
 
+  // More than a few packets arrive while they are sent.
+  EXPECT_EQ(*write(ends.client, std::string(10'000, 'l')), "sent");
+  time_.run(4180ms);
+  const Told beginning = read(ends.server);
+  EXPECT_EQ(*beginning, "");
+  time_.run(40ms);
+  EXPECT_EQ(beginning->size(), 1000U) << "as much as is read at a time";
+  time_.run(6s);
+  std::size_t more = 0;
+  while (const std::size_t size = read(ends.server)->size()) more += size;
+  EXPECT_EQ(more, 9000U);
+
   EXPECT_EQ(*write(ends.server, std::string(900, 'c')), "sent");
   const Told answer = read(ends.client);
   time_.run(280ms);
