@@ -35,7 +35,9 @@ ReadSource source_of(const ReadFacts& facts) {
   }
   if (facts.is_complete) return ReadSource::cache;
   const bool may_arrive = facts.has_scope && facts.link_allows_reads && facts.is_healthy;
-  return may_arrive && !facts.has_waited ? ReadSource::wait : ReadSource::nothing;
+  // On a slow path that may take a while. The cache of an API server lets readers wait as well.
+  const bool is_soon_here = facts.is_arriving && !facts.is_large;
+  return may_arrive && (!facts.has_waited || is_soon_here) ? ReadSource::wait : ReadSource::nothing;
 }
 
 }  // namespace holdfast::sync::autonomy

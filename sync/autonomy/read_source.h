@@ -19,6 +19,7 @@ struct ReadFacts {
   // The scope that would answer it.
   bool has_scope = false;
   bool is_complete = false;             // it has a complete list
+  bool is_arriving = false;             // its list is under way, and worth waiting for
   bool is_large = false;                // its list does not fit into memory, so it takes long
   bool learns_changes = true;           // it is not refused, and not fetched by name
   bool is_healthy = true;               // it can be refreshed
@@ -28,7 +29,7 @@ struct ReadFacts {
   // The link, and what was done for this request so far.
   bool link_allows_reads = false;
   bool was_asked = false;   // the API server, without an answer
-  bool has_waited = false;  // for a complete list
+  bool has_waited = false;  // for a complete list, as long as a read waits before the cache answers
 };
 
 enum class ReadSource : std::uint8_t {
@@ -39,7 +40,8 @@ enum class ReadSource : std::uint8_t {
   nothing,       // neither has an answer: 503
 };
 
-// To be asked again after a request to the API server without an answer, and after waiting.
+// To be asked again after a request to the API server without an answer, and after waiting. It says
+// `wait` as often as it is asked while a list is arriving.
 [[nodiscard]] ReadSource source_of(const ReadFacts& facts);
 
 }  // namespace holdfast::sync::autonomy

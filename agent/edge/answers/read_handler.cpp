@@ -1,5 +1,6 @@
 #include "agent/edge/answers/read_handler.h"
 
+#include "agent/edge/cache/forwarded_list.h"
 #include "agent/edge/forward/unavailable.h"
 #include "sync/objects/list_options.h"
 
@@ -7,6 +8,10 @@ namespace holdfast::agent {
 namespace {
 
 using sync::autonomy::ReadSource;
+
+// How long a read waits for a list that is under way: as long as an API server works on a request
+// (its --request-timeout).
+constexpr Duration first_list_limit = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -91,6 +96,8 @@ asio::awaitable<std::optional<http::Response>> ReadHandler::from_cloud(CacheQuer
     if (source == ReadSource::cache) co_return std::nullopt;
     if (source == ReadSource::nothing) co_return last_resort(query);
     if (source == ReadSource::wait) {
+      // The objects of another scope are here at once; those of a list that takes longer are not.
+      if (has_waited && content_.derive(*query.scope)) co_return std::nullopt;
       co_await wait_until_complete(query.scope);
       has_waited = true;
       continue;
@@ -142,6 +149,7 @@ sync::autonomy::ReadFacts ReadHandler::facts_of(const CacheQuery& query, bool ha
   if (!query.scope) return facts;
   const sync::watch::WatchCache& cache = query.scope->cache();
   facts.is_complete = cache.complete();
+  facts.is_arriving = may_await_list(query);
   facts.is_large = query.scope->keeps_on_disk();
   facts.learns_changes = !query.scope->refused() && query.scope->fetch_mode() != FetchMode::get;
   facts.is_healthy = query.scope->health().is_healthy();
@@ -159,10 +167,20 @@ asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery
   const Duration limit = before_cache ? settings_.deadlines.read : settings_.deadlines.write;
   const bool moves = !before_cache && query.request.is_list();
   const Delivery delivery = moves ? Delivery::moving : Delivery::whole_if_it_fits;
+  std::unique_ptr<ForwardedList> list;
+  const bool is_first = query.scope && !query.scope->cache().complete();
+  if (is_first && moves) list = std::make_unique<ForwardedList>(query.scope);
   auto response = co_await forwarder_.try_forward(query.request, limit, delivery);
   if (!response) co_return std::nullopt;
   answer_cache_.keep(query, *response);
+  last_until_read(std::move(list), *response);
   co_return *std::move(response);
+}
+
+bool ReadHandler::may_await_list(const CacheQuery& query) const {
+  // What waits for the byte budget may do so for long.
+  if (uplink_.bytes().delays(sync::autonomy::UplinkClass::relist)) return false;
+  return query.scope->listing_since() && clock_.mono() < query.began + first_list_limit;
 }
 
 asio::awaitable<void> ReadHandler::wait_until_complete(ScopePtr scope) {

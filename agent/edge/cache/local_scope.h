@@ -85,6 +85,13 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
     listing_since_.reset();
   }
 
+  // Count the lists of it that local clients are getting from the API server; see ForwardedList.
+  void begin_forwarded_list() { ++forwarded_lists_; }
+  void end_forwarded_list() {
+    if (--forwarded_lists_ == 0) changed_.notify_all();
+  }
+  [[nodiscard]] bool is_forwarded() const { return forwarded_lists_ > 0; }
+
   // Whether its objects may belong to data that the API server does not have any more. Until its
   // next complete list its watch does not continue at its version.
   [[nodiscard]] bool is_outdated() const { return is_outdated_; }
@@ -173,6 +180,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
   std::optional<std::size_t> object_memory_;
   std::size_t accounted_ = 0;
   int watches_ = 0;
+  int forwarded_lists_ = 0;
   bool has_other_requesters_ = false;
   bool optional_ = false;
   bool is_outdated_ = false;

@@ -11,6 +11,9 @@ namespace holdfast::agent {
 namespace {
 
 constexpr auto request_limit = std::chrono::seconds(20);
+// How long a scope's first list waits for one that a client is getting: as long as an API server
+// works on it (its --request-timeout).
+constexpr Duration forwarded_list_max = std::chrono::minutes(1);
 // See list_granted().
 constexpr auto granted_pause = std::chrono::minutes(1);
 
@@ -25,7 +28,7 @@ class OwnerSource final : public ListWatchSource {
 
   asio::awaitable<Result<http::Response>> send(ApiRequest request, bool streamed) override {
     request.authorization = authorization_;
-    if (!streamed) co_await reflectors_.wait_for_turn(*scope_);
+    if (!streamed) co_await reflectors_.wait_for_turn(scope_);
     co_return co_await reflectors_.send(std::move(request), streamed);
   }
 
@@ -147,9 +150,14 @@ static bool is_rejoining(const Uplink& uplink) {
   return uplink.link().state() == sync::autonomy::LinkState::rejoining;
 }
 
-asio::awaitable<void> ScopeReflectors::wait_for_turn(const LocalScope& scope) {
-  while (is_rejoining(uplink_) && turn_of(scope.key()) > listing_) {
+asio::awaitable<void> ScopeReflectors::wait_for_turn(ScopePtr scope) {
+  while (is_rejoining(uplink_) && turn_of(scope->key()) > listing_) {
     co_await uplink_.changed().wait();
+  }
+  // A client that reads slowly does not keep the list out of the cache.
+  const MonoTime until = scope->listing_since().value_or(clock_.mono()) + forwarded_list_max;
+  while (scope->is_forwarded() && !scope->cache().complete()) {
+    if (!co_await scope->changed().wait_until(until)) break;
   }
 }
 

@@ -69,8 +69,9 @@ class ScopeReflectors final : public ListWatchSource {
   void admit(int turn);
   // The rejoin has ended.
   void end_turns();
-  // Returns once a list of the scope may be sent: at once, except during a rejoin.
-  asio::awaitable<void> wait_for_turn(const LocalScope& scope);
+  // Returns once a list of the scope may be sent: at once, except during a rejoin, and while a
+  // client is getting a list that the scope has never had.
+  asio::awaitable<void> wait_for_turn(ScopePtr scope);
   // The scopes of a turn for which a rejoin waits: all whose credentials are known, except those
   // that will probably not be listed now: refused before, too large not long ago, or optional.
   [[nodiscard]] std::vector<ScopePtr> awaited_in(int turn) const;

@@ -57,7 +57,11 @@ asio::awaitable<http::Response> Forwarder::forward(const RoutedRequest& request,
 asio::awaitable<Result<http::Response>> Forwarder::send(const RoutedRequest& request,
                                                         Duration limit, Delivery delivery) {
   const bool whole = request.needs_whole_answer && delivery != Delivery::streamed;
-  if (whole && request.is_list()) return send_paged(request, limit);
+  if (whole && request.is_list()) {
+    const bool may_take_long = delivery == Delivery::moving;
+    return send_paged(request, limit,
+                      may_take_long ? Delivery::whole_if_it_moves : Delivery::whole);
+  }
   return uplink_.forward(compressible(request), whole ? Delivery::whole : delivery, limit);
 }
 
@@ -71,7 +75,7 @@ http::Request Forwarder::compressible(const RoutedRequest& request) const {
 }
 
 asio::awaitable<Result<http::Response>> Forwarder::send_paged(const RoutedRequest& request,
-                                                              Duration limit) {
+                                                              Duration limit, Delivery delivery) {
   // Who acts as another user may see other objects in each request.
   const bool remembers = !request.impersonates;
   const auto list =
@@ -84,7 +88,7 @@ asio::awaitable<Result<http::Response>> Forwarder::send_paged(const RoutedReques
     http::Request onward = compressible(request);
     const bool is_smaller = *page != request.query;
     if (is_smaller) onward.target = std::string(request.http.path()) + "?" + page->encode();
-    response = co_await uplink_.forward(std::move(onward), Delivery::whole, limit);
+    response = co_await uplink_.forward(std::move(onward), delivery, limit);
     if (!response || response->status != too_large) break;
     if (remembers) large_lists_.note(clock_.mono(), list, *page);
     page = sync::objects::smaller_page(*page);

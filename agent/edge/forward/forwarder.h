@@ -35,7 +35,8 @@ class Forwarder {
   // Sends a list that the agent needs whole. If it is too large for that, the client gets a page of
   // it, if it has asked for pages. What was too large is not asked for again soon. Errors: as
   // Uplink::forward(); `limit` is for each try.
-  asio::awaitable<Result<http::Response>> send_paged(const RoutedRequest& request, Duration limit);
+  asio::awaitable<Result<http::Response>> send_paged(const RoutedRequest& request, Duration limit,
+                                                     Delivery delivery);
   // The request to the API server, which asks for a compressed answer where that is worth it.
   [[nodiscard]] http::Request compressible(const RoutedRequest& request) const;
   asio::awaitable<Result<http::Response>> send(const RoutedRequest& request, Duration limit,

@@ -161,6 +161,7 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, D
                            .traffic = traffic,
                            .timeout_is_evidence = timeout_is_evidence,
                            .limit = until - began,
+                           .may_be_large = delivery == Delivery::whole_if_it_moves,
                            .delivery = delivery,
                            .received_before = bytes_->received_from(server)};
     http::Request copy = last ? std::exchange(request, {}) : request;

@@ -46,10 +46,11 @@ enum class TimeoutMeaning : std::uint8_t {
 
 // How a client gets the body of a forwarded request's answer.
 enum class Delivery : std::uint8_t {
-  whole,             // once it has arrived; 507 above AnswerLimits
-  whole_if_it_fits,  // the same, but what is larger is passed on while it arrives
-  moving,            // while it arrives, if it is large or takes long (PassOn)
-  streamed,          // while it arrives, from the first byte on
+  whole,              // once it has arrived; 507 above AnswerLimits
+  whole_if_it_moves,  // the same, however long it takes as long as bytes arrive
+  whole_if_it_fits,   // the same, but what is larger is passed on while it arrives
+  moving,             // while it arrives, if it is large or takes long (PassOn)
+  streamed,           // while it arrives, from the first byte on
 };
 
 class Uplink {
@@ -70,11 +71,12 @@ class Uplink {
 
   // Forwards a local client's request and returns the answer, decompressed unless it is streamed.
   // `limit` is for all tries together, but not for a body that is passed on while it arrives
-  // (passed_on_silence). Without `timeout_is_evidence`, a timeout is no evidence against link and
-  // server, because the server itself waits for somebody else. Errors: the transport's (the cloud
-  // was not reached); denied, for a caller with a certificate and no token, who gets none of our
-  // credentials; exhausted, if the byte budget stays spent for longer than `limit` or other answers
-  // use all memory; corrupt, if the body was broken off or is damaged.
+  // (passed_on_silence), and for each piece of one that is whole_if_it_moves. Without
+  // `timeout_is_evidence`, a timeout is no evidence against link and server, because the server
+  // itself waits for somebody else. Errors: the transport's (the cloud was not reached); denied,
+  // for a caller with a certificate and no token, who gets none of our credentials; exhausted, if
+  // the byte budget stays spent for longer than `limit` or other answers use all memory; corrupt,
+  // if the body was broken off or is damaged.
   asio::awaitable<Result<http::Response>> forward(http::Request request, Delivery delivery,
                                                   Duration limit, bool timeout_is_evidence = true);
   // Sends a request of the agent's own. `limit` is for each try and starts when the byte budget
@@ -158,7 +160,7 @@ class Uplink {
     bool timeout_is_evidence = true;
     Duration limit = {};  // of this try
     bool heartbeat = false;
-    bool may_be_large = false;  // of the agent's own: `limit` is for each piece of the body
+    bool may_be_large = false;  // `limit` is for each piece of the body
     Delivery delivery = Delivery::whole;
     std::uint64_t received_before = 0;  // UplinkBytes::received_from() when it was sent
 

@@ -1,5 +1,6 @@
 #include "agent/edge/forward/uplink_bytes.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::agent {
@@ -63,6 +64,15 @@ UplinkBytes::Reservation UplinkBytes::take(sync::autonomy::UplinkClass traffic) 
   return {this, end};
 }
 
+bool UplinkBytes::delays(sync::autonomy::UplinkClass traffic) const {
+  return waiting_.at(static_cast<std::size_t>(traffic)) > 0;
+}
+
+bool UplinkBytes::was_delayed_since(MonoTime time) const {
+  const auto waits = [](int requests) { return requests > 0; };
+  return last_delayed_at_ >= time || std::any_of(waiting_.begin(), waiting_.end(), waits);
+}
+
 asio::awaitable<Result<UplinkBytes::Reservation>> UplinkBytes::wait_for_budget(
     std::shared_ptr<UplinkBytes> self, sync::autonomy::UplinkClass traffic, MonoTime deadline) {
   const auto index = static_cast<std::size_t>(traffic);
@@ -84,7 +94,7 @@ asio::awaitable<Result<UplinkBytes::Reservation>> UplinkBytes::wait_for_budget(
       co_return fail(Errc::exhausted, std::move(why));
     }
     const MonoTime until = crowded ? deadline : ready;
-    const WaitCount counted(self->waiting_);
+    const WaitCount counted(self->waiting_.at(index));
     (void)co_await self->ended_.wait_until(until);
   }
 }

@@ -61,10 +61,10 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   void expect(sync::autonomy::UplinkClass traffic, std::size_t bytes);
 
   [[nodiscard]] const Cost& cost(sync::autonomy::UplinkClass traffic) const;
+  // Whether a request of this class waits for the budget now.
+  [[nodiscard]] bool delays(sync::autonomy::UplinkClass traffic) const;
   // Whether a request waits now, or one began to wait since `time`.
-  [[nodiscard]] bool was_delayed_since(MonoTime time) const {
-    return waiting_ > 0 || last_delayed_at_ >= time;
-  }
+  [[nodiscard]] bool was_delayed_since(MonoTime time) const;
 
  private:
   struct ClassEstimate {
@@ -78,8 +78,8 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   std::array<Cost, sync::autonomy::uplink_classes> costs_{};
   std::map<std::size_t, std::uint64_t> received_from_;  // by server
   std::array<ClassEstimate, sync::autonomy::uplink_classes> estimates_{};
-  loop::Event ended_;  // notified when a reservation ends
-  int waiting_ = 0;    // number of waiting requests
+  loop::Event ended_;                                          // notified when a reservation ends
+  std::array<int, sync::autonomy::uplink_classes> waiting_{};  // requests
   MonoTime last_delayed_at_ = MonoTime::min();
 };
 
