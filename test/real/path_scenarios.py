@@ -5,6 +5,7 @@ Each of them is what a kubelet or kubectl without the agent gets through, too.
 
 import collections
 import concurrent.futures
+import json
 import random
 import subprocess
 import time
@@ -171,6 +172,7 @@ def large_lists(site):
     _same_list(site, "configmaps", "large-many", 60)
     _same_list(site, "secrets", "large-secret", 120)
     site.link(f"pass 50 {SMALL_LINE}")
+    _same_from_cache(site, "/api/v1/namespaces/large-few/configmaps?resourceVersion=0", 60)
     _same_list(site, "configmaps", "large-few", 60)
     report.equal("the agent has stayed connected", "connected", site.link_state())
     site.link("pass")
@@ -204,6 +206,21 @@ def _fill(site, path, field, count, size):
 
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
         list(threads.map(create, range(count)))
+
+
+def _same_from_cache(site, target, seconds):
+    """A list that the agent has not had yet, and that its own cache may answer, has the same objects as directly."""
+    direct = site.kubectl("get", "--raw", target, timeout=seconds)
+    start = time.monotonic()
+    through = site.kubectl("get", "--raw", target, kubeconfig="clients", timeout=seconds)
+    took = time.monotonic() - start
+    if through.returncode != 0:
+        site.report.fail(f"GET {target}", f"expected: {len(direct.stdout)} bytes\nfound: {through.stderr[:400]}")
+        return
+    expected, found = (json.loads(each.stdout)["items"] for each in (direct, through))
+    site.report.check(f"GET {target}: the same objects", found == expected,
+                      f"expected: {len(expected)} objects\nfound: {len(found)}, or other ones",
+                      f"{took:.1f} s for {len(found)} objects")
 
 
 def _same_list(site, kind, namespace, seconds):

@@ -1,6 +1,6 @@
 #include "agent/edge/answers/read_handler.h"
 
-#include "agent/edge/cache/forwarded_list.h"
+#include "agent/edge/cache/first_list.h"
 #include "agent/edge/forward/unavailable.h"
 #include "sync/objects/list_options.h"
 
@@ -8,10 +8,6 @@ namespace holdfast::agent {
 namespace {
 
 using sync::autonomy::ReadSource;
-
-// How long a read waits for a list that is under way: as long as an API server works on a request
-// (its --request-timeout).
-constexpr Duration first_list_limit = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -149,7 +145,7 @@ sync::autonomy::ReadFacts ReadHandler::facts_of(const CacheQuery& query, bool ha
   if (!query.scope) return facts;
   const sync::watch::WatchCache& cache = query.scope->cache();
   facts.is_complete = cache.complete();
-  facts.is_arriving = may_await_list(query);
+  facts.is_arriving = is_arriving(*query.scope, uplink_.bytes(), query.began, clock_.mono());
   facts.is_large = query.scope->keeps_on_disk();
   facts.learns_changes = !query.scope->refused() && query.scope->fetch_mode() != FetchMode::get;
   facts.is_healthy = query.scope->health().is_healthy();
@@ -175,12 +171,6 @@ asio::awaitable<std::optional<http::Response>> ReadHandler::ask_cloud(CacheQuery
   answer_cache_.keep(query, *response);
   last_until_read(std::move(list), *response);
   co_return *std::move(response);
-}
-
-bool ReadHandler::may_await_list(const CacheQuery& query) const {
-  // What waits for the byte budget may do so for long.
-  if (uplink_.bytes().delays(sync::autonomy::UplinkClass::relist)) return false;
-  return query.scope->listing_since() && clock_.mono() < query.began + first_list_limit;
 }
 
 asio::awaitable<void> ReadHandler::wait_until_complete(ScopePtr scope) {

@@ -44,8 +44,6 @@ class ReadHandler {
   [[nodiscard]] sync::autonomy::ReadFacts facts_of(const CacheQuery& query, bool has_waited) const;
   // Asks the cloud. Returns nothing if it does not answer in time.
   asio::awaitable<std::optional<http::Response>> ask_cloud(CacheQuery& query, bool before_cache);
-  // Whether the scope's list is under way and the request may still wait for it.
-  [[nodiscard]] bool may_await_list(const CacheQuery& query) const;
   // Waits for a short while until the scope is complete, or will not become so for now.
   asio::awaitable<void> wait_until_complete(ScopePtr scope);
   [[nodiscard]] std::optional<http::Response> last_resort(CacheQuery& query);

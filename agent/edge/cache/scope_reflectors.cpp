@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/edge/cache/first_list.h"
 #include "agent/edge/cache/scope_sink.h"
 #include "platform/check.h"
 #include "platform/log.h"
@@ -11,9 +12,6 @@ namespace holdfast::agent {
 namespace {
 
 constexpr auto request_limit = std::chrono::seconds(20);
-// How long a scope's first list waits for one that a client is getting: as long as an API server
-// works on it (its --request-timeout).
-constexpr Duration forwarded_list_max = std::chrono::minutes(1);
 // See list_granted().
 constexpr auto granted_pause = std::chrono::minutes(1);
 
@@ -155,7 +153,7 @@ asio::awaitable<void> ScopeReflectors::wait_for_turn(ScopePtr scope) {
     co_await uplink_.changed().wait();
   }
   // A client that reads slowly does not keep the list out of the cache.
-  const MonoTime until = scope->listing_since().value_or(clock_.mono()) + forwarded_list_max;
+  const MonoTime until = scope->listing_since().value_or(clock_.mono()) + first_list_limit;
   while (scope->is_forwarded() && !scope->cache().complete()) {
     if (!co_await scope->changed().wait_until(until)) break;
   }

@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "agent/edge/cache/first_list.h"
 #include "agent/edge/filters/filtered_stream.h"
 #include "agent/edge/forward/unavailable.h"
 #include "agent/edge/options/pods_address.h"
@@ -255,12 +256,16 @@ asio::awaitable<Result<AnswerFilters::ShownItems>> AnswerFilters::filtered_items
 }
 
 asio::awaitable<bool> AnswerFilters::wait_for(Need need, MonoTime deadline) {
+  const MonoTime began = clock_.mono();
   want(need);
-  bool in_time = true;
-  while (in_time && !knows(need)) {
+  while (!knows(need)) {
     const ScopePtr scope = source_of(need).scope;
     if (!scope || scope->refused() || !uplink_.link().allows_reads()) break;
-    in_time = co_await scope->changed().wait_until(deadline);
+    // From time to time, because the link may be lost meanwhile.
+    const bool has_changed = co_await scope->changed().wait_until(deadline);
+    const MonoTime now = clock_.mono();
+    if (!has_changed && !is_arriving(*scope, uplink_.bytes(), began, now)) break;
+    if (!has_changed) deadline = now + options_.read_deadline;
     want(need);
   }
   co_return knows(need);

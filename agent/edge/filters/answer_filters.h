@@ -68,16 +68,17 @@ class AnswerFilters {
   // Also notified then.
   [[nodiscard]] loop::Event& changed() { return changed_; }
 
-  // Filters the answer. Waits for missing knowledge, at most --read-deadline, and returns 503
-  // without it.
+  // Filters the answer. Waits for missing knowledge, as wait_for() does for --read-deadline, and
+  // returns 503 without it.
   asio::awaitable<http::Response> filter_response(const FilterRequest& call,
                                                   http::Response response);
   // The answer if `need` did not become known in time.
   [[nodiscard]] http::Response unavailable_before(sync::filters::Need need,
                                                   std::string_view resource) const;
 
-  // Opens the scope for `need` and waits until it is known. Stops waiting at `deadline`, when the
-  // node may not read the scope, and when the cloud is out of reach. Returns whether it is known.
+  // Opens the scope for `need` and waits until it is known. Stops waiting at `deadline`, or later
+  // if the scope's list is_arriving() then, when the node may not read the scope, and when the
+  // cloud is out of reach. Returns whether it is known.
   asio::awaitable<bool> wait_for(sync::filters::Need need, MonoTime deadline);
   // Opens the scope for `need` without waiting.
   void want(sync::filters::Need need);

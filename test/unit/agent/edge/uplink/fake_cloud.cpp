@@ -105,7 +105,10 @@ class Watch final : public http::BodyStream {
 void FakeCloud::put(const std::string& collection, const std::string& name, const std::string& body,
                     const std::string& uid) {
   json::object object = sync::wire::parse_json(body).value().as_object();
-  json::object metadata{{"name", name}, {"uid", uid.empty() ? "uid-" + name : uid}};
+  json::object metadata;
+  if (json::value* given = object.if_contains("metadata")) metadata = given->as_object();
+  metadata["name"] = name;
+  metadata["uid"] = uid.empty() ? "uid-" + name : uid;
   metadata["resourceVersion"] = std::to_string(++version_);
   const auto words = split(collection, '/');
   const auto space = std::find(words.begin(), words.end(), "namespaces");

@@ -36,8 +36,8 @@ class FakeCloud {
   explicit FakeCloud(asio::any_io_executor executor) : changed(std::move(executor)) {}
 
   // Creates or changes an object in a collection such as "/api/v1/namespaces/a/secrets". `body` is
-  // JSON without metadata; the namespace comes from the path. The uid of a new object is "uid-NAME"
-  // unless it is given.
+  // JSON, whose metadata may have labels; the namespace comes from the path. A new object has the
+  // uid "uid-NAME" unless it is given.
   void put(const std::string& collection, const std::string& name, const std::string& body = "{}",
            const std::string& uid = "");
   void remove(const std::string& collection, const std::string& name);

@@ -63,6 +63,23 @@ TEST(FirstList, IsAwaited) {
   }
 }
 
+// A filter that needs the Services waits for them, too.
+TEST(FirstList, IsAwaitedByFilters) {
+  LargeFixture fixture;
+  fixture.narrow(100'000);
+  const std::string services = "/api/v1/namespaces/a/services";
+  const std::string data(3'000'000, 'x');
+  fixture.cloud.put(services, "web", R"({"spec":{},"data":")" + data + "\"}");
+  const std::string slices = "/apis/discovery.k8s.io/v1";
+  fixture.cloud.put(
+      slices + "/namespaces/a/endpointslices", "web-1",
+      R"({"metadata":{"labels":{"kubernetes.io/service-name":"web"}},"endpoints":[]})");
+  const Got got = fixture.ask_for(slices + "/endpointslices?resourceVersion=0", "kube-proxy");
+  EXPECT_EQ(got.status, 200);
+  EXPECT_GE(got.whole, 30s);
+  EXPECT_LE(got.whole, 35s);
+}
+
 // Local reads end soon after the link is lost, however long they may wait for a list that arrives.
 TEST(FirstList, IsNotAwaitedWithoutALink) {
   LargeFixture fixture;

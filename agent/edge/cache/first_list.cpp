@@ -1,4 +1,4 @@
-#include "agent/edge/cache/forwarded_list.h"
+#include "agent/edge/cache/first_list.h"
 
 namespace holdfast::agent {
 namespace {
@@ -24,6 +24,11 @@ class ForwardedBody final : public http::BodyStream {
 };
 
 }  // namespace
+
+bool is_arriving(const LocalScope& scope, const UplinkBytes& bytes, MonoTime since, MonoTime now) {
+  if (bytes.delays(sync::autonomy::UplinkClass::relist)) return false;
+  return scope.listing_since() && now < since + first_list_limit;
+}
 
 void last_until_read(std::unique_ptr<ForwardedList> list, http::Response& response) {
   if (!list || !response.stream) return;
