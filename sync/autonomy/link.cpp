@@ -103,10 +103,11 @@ Duration Link::rejoin_delay_max(MonoTime now, Duration most) const {
   return was_connected_ ? most : std::min(most, now - started_);
 }
 
-void Link::rejoined(MonoTime now) {
+void Link::rejoined(MonoTime now, MonoTime renewed) {
   CHECK(state_ == LinkState::rejoining);
   has_unsent_writes_ = false;
   enter(LinkState::connected, now, "rejoined");
+  probe_due_ = std::max({now, std::min(renewed, now) + config_.probe_interval, no_probe_before_});
 }
 
 void Link::rejoin_failed(MonoTime now, std::string_view reason) {

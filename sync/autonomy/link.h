@@ -83,8 +83,9 @@ class Link {
   void accepted_locally() { has_unsent_writes_ = true; }
 
   // End of a rejoin: its last stage is done, or it failed and the link is offline again. The state
-  // must be `rejoining`.
-  void rejoined(MonoTime now);
+  // must be `rejoining`. `renewed`: when the renewal of the lease was sent that was granted last;
+  // the next probe, which renews it again, is due `probe_interval` later.
+  void rejoined(MonoTime now, MonoTime renewed);
   void rejoin_failed(MonoTime now, std::string_view reason);
 
   [[nodiscard]] LinkState state() const { return state_; }

@@ -58,7 +58,9 @@ NodeLease::NodeLease(std::string node_name, Duration lease_duration, Duration ku
     : node_name_(std::move(node_name)),
       lease_duration_(lease_duration),
       clock_(clock),
-      kubelet_(kubelet_grace, clock.mono()) {
+      kubelet_(kubelet_grace, clock.mono()),
+      written_at_(clock.mono()),
+      renewed_at_(clock.mono()) {
   lease_.metadata.name = node_name_;
   lease_.metadata.namespace_name = sync::autonomy::lease_namespace;
 }
@@ -102,6 +104,7 @@ Status NodeLease::adopt(Result<std::string> answer) {
   if (!answer) return fail("lease", answer.error());
   TRY(lease_, sync::wire::decode_bytes<sync::Lease>(*answer));
   corrected_for_ = node_uid_;
+  renewed_at_ = written_at_;
   note_version(lease_.metadata.resource_version);
   return {};
 }
@@ -118,6 +121,7 @@ Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer)
   if (!answer) return fail("lease", answer.error());
   TRY(const sync::wire::ObjectHeader header, sync::wire::read_header(*answer));
   lease_ = std::move(written);
+  renewed_at_ = written_at_;
   lease_.metadata.resource_version = header.resource_version;
   note_version(header.resource_version);
   return {};
@@ -126,11 +130,13 @@ Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer)
 std::string NodeLease::target() const { return leases_path + "/" + percent_encode(node_name_); }
 
 asio::awaitable<Status> NodeLease::look(Uplink& uplink) {
+  const MonoTime asked = clock_.mono();
   ApiRequest get{.target = target()};
   const auto found = co_await uplink.heartbeat(std::move(get));
   Status done;
   if (!found && found.error().code != Errc::not_found) done = fail("lease", found.error());
   if (found) {
+    renewed_at_ = asked;
     const auto header = sync::wire::read_header(*found);
     if (header) note_version(header->resource_version);
   }
@@ -146,11 +152,13 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink) {
   if (!lease_.metadata.resource_version.empty()) {
     sync::Lease wanted = lease_;
     refresh(wanted);
+    written_at_ = clock_.mono();
     const bool only_time = same_but_time(lease_, wanted);
     const bool unanswered = unanswered_ && only_time;
     ApiRequest write = whole(path, wanted);
     if (only_time) write = cheap_patch(path, wanted);
     if (unanswered) write = unconditional_patch(path, wanted);
+    unanswered_ = true;  // also if this is cancelled
     auto answer = co_await uplink.heartbeat(std::move(write));
     const bool stale = !answer && (answer.error().code == Errc::conflict ||
                                    answer.error().code == Errc::not_found);
@@ -167,6 +175,7 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink) {
   sync::Lease wanted;
   CO_TRY(wanted, sync::wire::decode_bytes<sync::Lease>(*found));
   refresh(wanted);
+  written_at_ = clock_.mono();
   auto written = co_await uplink.heartbeat(whole(path, wanted));
   co_return adopt(std::move(written));
 }
@@ -182,6 +191,7 @@ asio::awaitable<Status> NodeLease::create(Uplink& uplink) {
   wanted.metadata.name = node_name_;
   wanted.metadata.namespace_name = sync::autonomy::lease_namespace;
   refresh(wanted);
+  written_at_ = clock_.mono();
   ApiRequest write = whole(leases_path, wanted);
   write.method = http::Method::post;
   auto written = co_await uplink.heartbeat(std::move(write));

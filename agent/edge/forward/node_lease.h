@@ -38,6 +38,9 @@ class NodeLease {
   // Uplink::call().
   asio::awaitable<Status> renew(Uplink& uplink);
 
+  // When the renewal was sent that was granted last; before the first one, the start.
+  [[nodiscard]] MonoTime renewed_at() const { return renewed_at_; }
+
   // The path of the lease.
   [[nodiscard]] std::string target() const;
 
@@ -95,6 +98,8 @@ class NodeLease {
   sync::objects::Version shown_ = 0;
   std::optional<Setback> setback_;
   WallTime last_renewal_;
+  MonoTime written_at_;  // when the last renewal was sent
+  MonoTime renewed_at_;
 };
 
 }  // namespace holdfast::agent

@@ -331,8 +331,8 @@ bool Uplink::may_succeed_elsewhere(const Error& error) const {
   return servers_fault && servers_.size() > 1 && servers_.any_in_rotation();
 }
 
-void Uplink::rejoined() {
-  link_.rejoined(clock_.mono());
+void Uplink::rejoined(MonoTime renewed) {
+  link_.rejoined(clock_.mono(), renewed);
   announce();
   update_outage(std::nullopt, "");
 }

@@ -117,8 +117,8 @@ class Uplink {
   // would keep it from its end.
   void set_closing(bool closing) { is_closing_ = closing; }
   [[nodiscard]] bool is_closing() const { return is_closing_; }
-  // Report how a rejoin ended.
-  void rejoined();
+  // Report how a rejoin ended. `renewed`: see Link::rejoined().
+  void rejoined(MonoTime renewed);
   void rejoin_failed(const Error& why);
 
   // How long the next heartbeat may take; see PathTime::limit().

@@ -36,12 +36,12 @@ Rejoin::CachedNode Rejoin::cached_node() const {
   return {scope, scope ? scope->cache().find(key) : nullptr};
 }
 
-// Renews the lease during a rejoin, so that the node does not become Unknown because of a long one.
-static asio::awaitable<void> renew_meanwhile(NodeLease& lease, Uplink& uplink, Duration interval,
-                                             const Clock& clock) {
+asio::awaitable<void> Rejoin::renew_meanwhile() {
+  MonoTime due = lease_.renewed_at() + settings_.lease_renew_interval;
   for (;;) {
-    co_await loop::sleep_until(clock.mono() + interval);
-    (void)co_await lease.renew(uplink);
+    co_await loop::sleep_until(due);
+    due = clock_.mono() + settings_.lease_renew_interval;
+    (void)co_await lease_.renew(uplink_);
   }
 }
 
@@ -50,8 +50,7 @@ asio::awaitable<void> Rejoin::rejoin() {
   offline_store_.record("link", "nodes/" + settings_.node_name, "rejoining");
   const auto meanwhile = std::make_shared<loop::Tasks>(co_await asio::this_coro::executor);
   meanwhile_ = meanwhile;
-  meanwhile->spawn("lease",
-                   renew_meanwhile(lease_, uplink_, settings_.lease_renew_interval, clock_));
+  meanwhile->spawn("lease", renew_meanwhile());
   Status done = co_await run_stages();
   meanwhile->cancel();
   co_await meanwhile->join();
@@ -62,7 +61,7 @@ asio::awaitable<void> Rejoin::rejoin() {
   reflectors_.end_turns();
   uplink_.set_closing(false);
   if (done) {
-    uplink_.rejoined();
+    uplink_.rejoined(lease_.renewed_at());
     replay_.drain_soon();
     offline_store_.record("link", "nodes/" + settings_.node_name, "connected");
   } else {

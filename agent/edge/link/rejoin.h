@@ -79,6 +79,9 @@ class Rejoin {
   // is under way may have been sent from an address that is gone.
   asio::awaitable<void> probe();
   asio::awaitable<void> renew_lease();
+  // Renews the lease during a rejoin, so that the node does not become Unknown because of a long
+  // one. Runs until cancelled.
+  asio::awaitable<void> renew_meanwhile();
   // Tells once that the API server refuses to renew the lease, and of the end of that.
   void note_lease(const Status& renewed);
   void look_for_setback();

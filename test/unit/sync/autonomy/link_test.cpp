@@ -20,7 +20,7 @@ struct Bench {
     link.probing(now);
     EXPECT_TRUE(record(Evidence::answered));
     EXPECT_EQ(link.state(), LinkState::rejoining);
-    link.rejoined(now);
+    link.rejoined(now, now);
     EXPECT_EQ(link.state(), LinkState::connected);
   }
   // Goes offline at `now`, with the first probe scheduled.
@@ -257,11 +257,28 @@ TEST(Link, AWriteAcceptedHereMakesTheWayBackARejoin) {
   EXPECT_TRUE(bench.record(Evidence::answered));
   EXPECT_EQ(bench.link.state(), LinkState::rejoining) << "the outbox is not empty";
   EXPECT_EQ(bench.link.probe_due(), MonoTime::max());
-  bench.link.rejoined(bench.now);
+  bench.link.rejoined(bench.now, bench.now);
   bench.now += 1s;
   EXPECT_TRUE(bench.record(Evidence::failed));
   EXPECT_TRUE(bench.record(Evidence::answered));
   EXPECT_EQ(bench.link.state(), LinkState::connected) << "nothing is owed any more";
+}
+
+// However long the rejoin took: the lease must not become old meanwhile.
+TEST(Link, AfterARejoinTheNextProbeIsDueByTheLastRenewal) {
+  const struct {
+    Duration ago;  // since the last renewal
+    Duration due;  // from now on
+  } rows[] = {{0s, 10s}, {4s, 6s}, {10s, 0s}, {1h, 0s}, {-1s, 10s}};
+  for (const auto& row : rows) {
+    Bench bench;
+    bench.cut();
+    bench.now += 1min;
+    EXPECT_TRUE(bench.record(Evidence::answered));
+    bench.now += 1min;
+    bench.link.rejoined(bench.now, bench.now - row.ago);
+    EXPECT_EQ(bench.link.probe_due() - bench.now, row.due) << row.ago / 1s;
+  }
 }
 
 TEST(Link, ProbesBackOffWithJitterAndAreNotPutOffByOthers) {

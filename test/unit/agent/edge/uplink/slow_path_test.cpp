@@ -77,6 +77,25 @@ TEST(SlowPath, SlowAnswersNeverLetTheLeaseAge) {
   }
 }
 
+// A rejoin takes several round trips, and may end just before a renewal that was due in it.
+TEST(SlowPath, TheLeaseIsRenewedDuringARejoinAndSoonAfterIt) {
+  for (Duration latency = 500ms; latency <= 8s; latency += 500ms) {
+    SCOPED_TRACE(format_duration(latency));
+    UplinkFixture fixture;
+    ASSERT_TRUE(fixture.until(LinkState::connected));
+    ASSERT_EQ(fixture.ask("/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1").status, 200);
+    fixture.servers[0]->latency = latency;
+    fixture.time.run(2min);
+    fixture.cut_link();
+    fixture.servers[0]->restore();
+    ASSERT_TRUE(fixture.until(LinkState::rejoining));
+    const WallTime from = fixture.time.clock().wall();
+    ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
+    fixture.time.run(1min);
+    EXPECT_LE(fixture.longest_gap(from), 20s);
+  }
+}
+
 // A read waits for two seconds, which is less than a heartbeat takes here.
 TEST(SlowPath, LateReadsAreAnsweredFromTheCacheAndTellNothingOfTheLink) {
   const std::string pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1";
