@@ -176,6 +176,11 @@ class AnswerReader::Reading {
       if (rules_.count && arrived > 0) rules_.count(arrived);
       if (!piece) co_return fail(piece.error());
       if (piece->empty()) co_return Status();
+      if (rules_.longest && clock_.mono() - began_ > *rules_.longest) {
+        refuse(ReadAnswer::Body::late,
+               "the answer took longer than " + format_duration(*rules_.longest));
+        co_return Status();
+      }
       take(*std::move(piece), announced == 0);
       if (silence_) limit_.silence(*silence_);
     }

@@ -20,6 +20,10 @@ constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 // An answer that is wanted whole has at least this time, if its request has.
 constexpr Duration whole_answer_time_min = std::chrono::seconds(5);
 
+// What is whole_if_it_moves takes at most as long as an API server works on a request (its
+// --request-timeout): it holds memory that others need.
+constexpr Duration whole_answer_time_max = std::chrono::minutes(1);
+
 sync::autonomy::Evidence evidence_of(const Result<http::Response>& outcome) {
   if (!outcome) return sync::autonomy::Evidence::failed;
   const bool overloaded = outcome->status == 429 || outcome->status == 503;
@@ -113,6 +117,7 @@ asio::awaitable<Result<ReadAnswer>> Uplink::read(const SentRequest& sent,
                    std::size_t size) { bytes->received_from(server, traffic, size); },
       .received = [bytes = bytes_, server = sent.server] { return bytes->received_from(server); }};
   if (sent.may_be_large) rules.silence = sent.limit;
+  if (sent.delivery == Delivery::whole_if_it_moves) rules.longest = whole_answer_time_max;
   const bool success = outcome->status >= 200 && outcome->status < 300;
   // Passed on in chunks, a body without a marked end would look whole wherever it was cut off.
   if (success && !outcome->ends_with_connection) rules.pass_on = pass_on(sent.delivery, sent.limit);

@@ -47,7 +47,7 @@ enum class TimeoutMeaning : std::uint8_t {
 // How a client gets the body of a forwarded request's answer.
 enum class Delivery : std::uint8_t {
   whole,              // once it has arrived; 507 above AnswerLimits
-  whole_if_it_moves,  // the same, however long it takes as long as bytes arrive
+  whole_if_it_moves,  // the same, up to a minute as long as bytes arrive
   whole_if_it_fits,   // the same, but what is larger is passed on while it arrives
   moving,             // while it arrives, if it is large or takes long (PassOn)
   streamed,           // while it arrives, from the first byte on

@@ -36,6 +36,10 @@ class LongList final : public http::BodyStream {
     while ((sent >= stops_after_ || (before_ && !before_->is_over())) && !cancelled_) {
       co_await changed_->wait();
     }
+    if (pause > Duration::zero()) {
+      const Clock& clock = loop::clock_of(co_await asio::this_coro::executor);
+      co_await loop::sleep_until(clock.mono() + pause);
+    }
     if (cancelled_) co_return fail(Errc::cancelled, "list");
     std::string piece(std::min(left_, 16 * kibibyte), 'x');
     const bool is_last = piece.size() == left_;
@@ -56,6 +60,7 @@ class LongList final : public http::BodyStream {
       R"({"metadata":{"name":"s","namespace":"a","uid":"u","resourceVersion":"200"},"data":{"a":")";
   static constexpr std::string_view end = R"("}}]})";
   std::size_t sent = 0;
+  Duration pause{};  // before each piece
 
  private:
   [[nodiscard]] bool is_over() const { return left_ == 0 || cancelled_; }
@@ -92,6 +97,7 @@ struct LargeFixture : UplinkFixture {
       http::Response response = json_response(200, "");
       list =
           std::make_shared<LongList>(lists_changed, bytes, stops_after, in_turn ? list : nullptr);
+      list->pause = pause;
       response.stream = list;
       ++lists;
       return response;
@@ -118,7 +124,7 @@ struct LargeFixture : UplinkFixture {
     http::Client client(http::Endpoint{read_endpoints(options.data_dir).value().proxy});
     const MonoTime began = time.clock().mono();
     http::Request request{.target = std::move(target), .headers = {{"User-Agent", agent + "/v1"}}};
-    auto response = co_await client.open(std::move(request), began + 60s);
+    auto response = co_await client.open(std::move(request), began + 2min);
     if (!response) {
       got.error = response.error().what;
       co_return;
@@ -140,6 +146,7 @@ struct LargeFixture : UplinkFixture {
   std::shared_ptr<loop::Event> lists_changed = std::make_shared<loop::Event>(time.executor());
   std::shared_ptr<LongList> list;  // the newest one
   int lists = 0;                   // that were served
+  Duration pause{};                // before each of their pieces
   bool in_turn = false;            // each list waits until the one before has been sent
   std::size_t furthest_ahead = 0;  // the most bytes that were sent and not read yet
 };

@@ -98,6 +98,18 @@ TEST(LargeAnswer, ThatStopsIsBrokenOffSoon) {
   EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
 }
 
+// A filter needs the kubelet's ConfigMaps whole. What only trickles does not hold memory for ever.
+TEST(LargeAnswer, ThatIsNeededWholeAndTricklesIsGivenUpAfterAMinute) {
+  LargeFixture fixture;
+  fixture.pause = 5s;
+  fixture.serve(maps, 3 * mebibyte);
+  const Got got = fixture.ask_for(maps, "kubelet");
+  EXPECT_GE(got.status, 503);
+  EXPECT_GE(got.whole, 60s);
+  EXPECT_LE(got.whole, 70s);
+  EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
+}
+
 // The other server's heartbeats go on, so that nothing waits until the silence is over.
 TEST(LargeAnswer, OfOneOfSeveralServersIsBrokenOffWhenThatFails) {
   LargeFixture fixture(
