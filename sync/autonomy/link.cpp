@@ -26,6 +26,7 @@ Link::Link(const LinkConfig& config, Random& random, MonoTime now)
       started_(now),
       since_(now),
       probe_due_(now),
+      renewed_at_(now),
       backoff_(config.probe_backoff_min) {
   CHECK(config.failures_to_offline > 0);
   CHECK(config.probe_interval > Duration::zero());
@@ -85,6 +86,7 @@ void Link::record_failed_probe(MonoTime now, MonoTime began, std::string_view re
 
 void Link::probe_now(MonoTime now) {
   if (state_ != LinkState::connected) return;
+  is_hastened_ = true;
   const MonoTime soonest = std::max(probed_at_ + config_.probe_deadline, no_probe_before_);
   probe_due_ = std::min(probe_due_, std::max(now, soonest));
 }
@@ -103,11 +105,20 @@ Duration Link::rejoin_delay_max(MonoTime now, Duration most) const {
   return was_connected_ ? most : std::min(most, now - started_);
 }
 
-void Link::rejoined(MonoTime now, MonoTime renewed) {
+MonoTime Link::renewal_due() const {
+  return std::max(renewed_at_ + config_.probe_interval, no_probe_before_);
+}
+
+void Link::renewed(MonoTime now, MonoTime sent) {
+  if (sent <= renewed_at_) return;
+  renewed_at_ = std::min(sent, now);
+  if (state_ == LinkState::connected && !is_hastened_) probe_due_ = std::max(now, renewal_due());
+}
+
+void Link::rejoined(MonoTime now) {
   CHECK(state_ == LinkState::rejoining);
   has_unsent_writes_ = false;
   enter(LinkState::connected, now, "rejoined");
-  probe_due_ = std::max({now, std::min(renewed, now) + config_.probe_interval, no_probe_before_});
 }
 
 void Link::rejoin_failed(MonoTime now, std::string_view reason) {
@@ -116,6 +127,7 @@ void Link::rejoin_failed(MonoTime now, std::string_view reason) {
 }
 
 void Link::probing(MonoTime now) {
+  is_hastened_ = false;
   switch (state_) {
     case LinkState::connected:
       probed_at_ = now;
@@ -133,6 +145,8 @@ void Link::probing(MonoTime now) {
 
 void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
   const LinkState before = state_;
+  // What is under way renews the lease, if it is granted.
+  const MonoTime soonest = probe_under_way_ ? now + config_.probe_deadline : now;
   state_ = state;
   since_ = now;
   reason_ = reason;
@@ -143,7 +157,8 @@ void Link::enter(LinkState state, MonoTime now, std::string_view reason) {
       was_connected_ = true;
       failures_ = 0;
       backoff_ = config_.probe_backoff_min;
-      probe_due_ = now + config_.probe_interval;
+      is_hastened_ = false;
+      probe_due_ = std::max(soonest, renewal_due());
       break;
     case LinkState::suspect:
       probe_due_ = now;

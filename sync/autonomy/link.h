@@ -82,10 +82,16 @@ class Link {
   // Call this when a write was accepted that the API server does not have yet.
   void accepted_locally() { has_unsent_writes_ = true; }
 
+  // Call this when a renewal of the lease was granted that was sent at `sent`. While connected, the
+  // next probe, which renews it again, is due `probe_interval` later, however the link came to be
+  // connected meanwhile.
+  void renewed(MonoTime now, MonoTime sent);
+  // When the renewal was sent that was granted last; before the first one, the start.
+  [[nodiscard]] MonoTime renewed_at() const { return renewed_at_; }
+
   // End of a rejoin: its last stage is done, or it failed and the link is offline again. The state
-  // must be `rejoining`. `renewed`: when the renewal of the lease was sent that was granted last;
-  // the next probe, which renews it again, is due `probe_interval` later.
-  void rejoined(MonoTime now, MonoTime renewed);
+  // must be `rejoining`.
+  void rejoined(MonoTime now);
   void rejoin_failed(MonoTime now, std::string_view reason);
 
   [[nodiscard]] LinkState state() const { return state_; }
@@ -109,6 +115,8 @@ class Link {
   bool record_failure(MonoTime now, MonoTime began, std::string_view reason);
   void record_failed_probe(MonoTime now, MonoTime began, std::string_view reason);
   void schedule_retry(MonoTime now);
+  // When the lease is to be renewed next.
+  [[nodiscard]] MonoTime renewal_due() const;
 
   LinkConfig config_;
   Random& random_;
@@ -117,6 +125,8 @@ class Link {
   LinkState state_ = LinkState::offline;
   MonoTime since_;
   MonoTime probe_due_;
+  MonoTime renewed_at_;
+  bool is_hastened_ = false;  // probe_now() was called since the last probe
   Duration backoff_;
   int failures_ = 0;
   bool has_unsent_writes_ = false;  // a write was accepted that the API server does not have yet

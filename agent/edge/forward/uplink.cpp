@@ -336,8 +336,8 @@ bool Uplink::may_succeed_elsewhere(const Error& error) const {
   return servers_fault && servers_.size() > 1 && servers_.any_in_rotation();
 }
 
-void Uplink::rejoined(MonoTime renewed) {
-  link_.rejoined(clock_.mono(), renewed);
+void Uplink::rejoined() {
+  link_.rejoined(clock_.mono());
   announce();
   update_outage(std::nullopt, "");
 }

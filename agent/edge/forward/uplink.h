@@ -117,8 +117,10 @@ class Uplink {
   // would keep it from its end.
   void set_closing(bool closing) { is_closing_ = closing; }
   [[nodiscard]] bool is_closing() const { return is_closing_; }
-  // Report how a rejoin ended. `renewed`: see Link::rejoined().
-  void rejoined(MonoTime renewed);
+  // Reports that a renewal of the lease was granted that was sent at `sent`.
+  void renewed(MonoTime sent) { link_.renewed(clock_.mono(), sent); }
+  // Report how a rejoin ended.
+  void rejoined();
   void rejoin_failed(const Error& why);
 
   // How long the next heartbeat may take; see PathTime::limit().

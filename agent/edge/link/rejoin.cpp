@@ -37,11 +37,12 @@ Rejoin::CachedNode Rejoin::cached_node() const {
 }
 
 asio::awaitable<void> Rejoin::renew_meanwhile() {
-  MonoTime due = lease_.renewed_at() + settings_.lease_renew_interval;
+  MonoTime due = uplink_.link().renewed_at() + settings_.lease_renew_interval;
   for (;;) {
     co_await loop::sleep_until(due);
     due = clock_.mono() + settings_.lease_renew_interval;
-    (void)co_await lease_.renew(uplink_);
+    const Status renewed = co_await lease_.renew(uplink_);
+    if (renewed) uplink_.renewed(lease_.renewed_at());
   }
 }
 
@@ -61,7 +62,7 @@ asio::awaitable<void> Rejoin::rejoin() {
   reflectors_.end_turns();
   uplink_.set_closing(false);
   if (done) {
-    uplink_.rejoined(lease_.renewed_at());
+    uplink_.rejoined();
     replay_.drain_soon();
     offline_store_.record("link", "nodes/" + settings_.node_name, "connected");
   } else {

@@ -40,6 +40,7 @@ asio::awaitable<void> Rejoin::renew_lease() {
     if (node.object != nullptr) lease_.set_node_uid(node.object->uid);
   }
   const Status renewed = co_await lease_.renew(uplink_);
+  if (renewed) uplink_.renewed(lease_.renewed_at());
   note_lease(renewed);
   look_for_setback();
   has_probed_ = true;

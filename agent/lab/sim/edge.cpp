@@ -189,7 +189,9 @@ void Edge::renew_upstream(const Life& life) {
                  : Answer{.status = not_found};
   };
   if (process_->kubelet.is_inactive(engine_.now())) {
-    return heartbeat(life, read, [](const Answer&) {});
+    return heartbeat(life, read, [this, sent = engine_.now()](const Answer& answer) {
+      if (answer.is_ok()) note_renewal(sent);
+    });
   }
   if (process_->lease_version) return write_lease(life, WallTime{});
   heartbeat(life, read, [this, &life](const Answer& answer) {
@@ -236,10 +238,17 @@ void Edge::write_lease(const Life& life, WallTime known) {
         const int status = server_.renew_lease(node_, renewal, Actor::edge);
         return {.status = status, .body = server_.lease(node_)->metadata.resource_version};
       },
-      [this](const Answer& answer) {
+      [this, sent = engine_.now()](const Answer& answer) {
         process_->lease_version.reset();
-        if (answer.is_ok()) process_->lease_version = answer.body;
+        if (!answer.is_ok()) return;
+        process_->lease_version = answer.body;
+        note_renewal(sent);
       });
+}
+
+void Edge::note_renewal(MonoTime sent) {
+  process_->link.renewed(engine_.now(), sent);
+  maintain();
 }
 
 void Edge::renew_lease(const Life& life, WallTime, Done done) {

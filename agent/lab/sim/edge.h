@@ -117,6 +117,7 @@ class Edge final : public KubeletApi {
   void heartbeat(const Life& life, std::function<Answer()> serve, Done done);
   void renew_upstream(const Life& life);
   void write_lease(const Life& life, WallTime known);
+  void note_renewal(MonoTime sent);
   [[nodiscard]] WallTime next_renewal(WallTime known);
   void node_changed();
   void pods_changed();

@@ -51,7 +51,7 @@ void Edge::end_rejoin(bool done, const std::string& why) {
   process_->draining = false;
   if (process_->link.state() != LinkState::rejoining) return;
   if (done) {
-    process_->link.rejoined(engine_.now(), engine_.now());
+    process_->link.rejoined(engine_.now());
   } else {
     process_->link.rejoin_failed(engine_.now(), why);
   }

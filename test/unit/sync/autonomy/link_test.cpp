@@ -20,7 +20,8 @@ struct Bench {
     link.probing(now);
     EXPECT_TRUE(record(Evidence::answered));
     EXPECT_EQ(link.state(), LinkState::rejoining);
-    link.rejoined(now, now);
+    link.renewed(now, now);
+    link.rejoined(now);
     EXPECT_EQ(link.state(), LinkState::connected);
   }
   // Goes offline at `now`, with the first probe scheduled.
@@ -257,15 +258,15 @@ TEST(Link, AWriteAcceptedHereMakesTheWayBackARejoin) {
   EXPECT_TRUE(bench.record(Evidence::answered));
   EXPECT_EQ(bench.link.state(), LinkState::rejoining) << "the outbox is not empty";
   EXPECT_EQ(bench.link.probe_due(), MonoTime::max());
-  bench.link.rejoined(bench.now, bench.now);
+  bench.link.rejoined(bench.now);
   bench.now += 1s;
   EXPECT_TRUE(bench.record(Evidence::failed));
   EXPECT_TRUE(bench.record(Evidence::answered));
   EXPECT_EQ(bench.link.state(), LinkState::connected) << "nothing is owed any more";
 }
 
-// However long the rejoin took: the lease must not become old meanwhile.
-TEST(Link, AfterARejoinTheNextProbeIsDueByTheLastRenewal) {
+// However long the rejoin or the doubt took: the lease must not become old meanwhile.
+TEST(Link, OnceConnectedTheNextProbeIsDueByTheLastRenewal) {
   const struct {
     Duration ago;  // since the last renewal
     Duration due;  // from now on
@@ -273,11 +274,38 @@ TEST(Link, AfterARejoinTheNextProbeIsDueByTheLastRenewal) {
   for (const auto& row : rows) {
     Bench bench;
     bench.cut();
-    bench.now += 1min;
+    bench.now += 2h;
     EXPECT_TRUE(bench.record(Evidence::answered));
     bench.now += 1min;
-    bench.link.rejoined(bench.now, bench.now - row.ago);
-    EXPECT_EQ(bench.link.probe_due() - bench.now, row.due) << row.ago / 1s;
+    bench.link.renewed(bench.now, bench.now - row.ago);
+    bench.link.rejoined(bench.now);
+    EXPECT_EQ(bench.link.probe_due() - bench.now, row.due) << "rejoin, " << row.ago / 1s;
+
+    Bench doubt;
+    doubt.connect();
+    doubt.now += std::max<Duration>(row.ago, 0s);
+    EXPECT_TRUE(doubt.record(Evidence::failed));
+    EXPECT_TRUE(doubt.record(Evidence::answered)) << "by any request";
+    EXPECT_EQ(doubt.link.probe_due() - doubt.now, row.due) << "doubt, " << row.ago / 1s;
+  }
+}
+
+TEST(Link, ARenewalThatWasUnderWayCountsOnceItIsGranted) {
+  for (const bool doubted : {false, true}) {
+    Bench bench;
+    bench.connect();
+    bench.now += 20s;
+    EXPECT_TRUE(bench.record(Evidence::failed));
+    bench.link.probing(bench.now);
+    const MonoTime sent = bench.now;
+    bench.now += 1s;
+    EXPECT_TRUE(bench.record(Evidence::answered)) << "another request";
+    EXPECT_EQ(bench.link.probe_due(), bench.now + 1s) << "it may still be granted";
+    if (doubted) bench.link.probe_now(bench.now);
+    bench.now += 2s;
+    bench.link.renewed(bench.now, sent);
+    EXPECT_EQ(bench.link.renewed_at(), sent);
+    EXPECT_EQ(bench.link.probe_due(), doubted ? bench.now - 2s : sent + 10s) << doubted;
   }
 }
 
