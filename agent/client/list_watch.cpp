@@ -22,6 +22,8 @@ namespace reflect = sync::watch::reflect;
 using State = sync::watch::Reflector::State;
 
 constexpr std::size_t large_list = 1UL << 20;  // bytes
+// What a copied item needs besides its bytes: a string in a vector, and the allocator's own part.
+constexpr std::size_t item_overhead = 64;
 constexpr std::size_t large_piece = 4UL << 10;
 
 // The same Accept headers as client-go.
@@ -130,29 +132,31 @@ class Run {
 
   void take_list(reflect::Replace list) {
     const Status taken = sink_.try_replace(std::move(list.items), list.resource_version, kind_);
-    const bool large = std::exchange(list_bytes_, 0) >= large_list;
-    list_items_ = 0;
-    if (large) release_free_memory();
     if (!taken) give_up(taken.error());
+    return_list();
   }
 
   void end_list(const std::string& version) {
     const Status taken = sink_.try_end_list(version);
+    if (!taken) give_up(taken.error());
+    return_list();
+  }
+
+  // Returns the memory of a list of which nothing is held here any more.
+  void return_list() {
     list_items_ = 0;
     if (std::exchange(list_bytes_, 0) >= large_list) release_free_memory();
-    if (!taken) give_up(taken.error());
   }
 
   // The sink has no room. The queued actions belong to the same list or watch, so they are dropped.
   void give_up(const Error& error) {
     actions_.clear();
-    list_bytes_ = 0;
-    list_items_ = 0;
     close_watch();
     const sync::watch::Failure failure = failure_of_all(error);
     if (reflector_.state() == State::listing) return fail_list(failure);
     sink_.list_failed(failure);
     feed(reflect::WatchFailed{failure});
+    return_list();
   }
 
   void fail_list(const sync::watch::Failure& failure, bool was_too_much = false) {
@@ -160,6 +164,7 @@ class Run {
     if (reflector_.state() != State::waiting) return;  // Another page or list follows at once.
     (void)sink_.try_reserve(0);
     sink_.list_failed(failure);
+    return_list();
   }
 
   void fail_watch(const sync::watch::Failure& failure) {
@@ -214,6 +219,9 @@ class Run {
                          : sync::wire::split_list(body, items_max);
     if (!list) return fail_list(failure_of_all(list.error()));
     list_items_ += list->items.size();
+    const std::size_t items = target_.reflector.by_page ? list->items.size() : list_items_;
+    if (auto room = sink_.try_reserve(held + items * item_overhead); !room)
+      return fail_list(sync::watch::failure_of(room.error()));
     reflect::PageReceived page{.resource_version = list->head.resource_version,
                                .continue_token = list->head.continue_token};
     page.items.reserve(list->items.size());

@@ -150,12 +150,18 @@ bool Program::has_begun() const {
   return program != std::filesystem::read_symlink("/proc/self/exe", ignored);
 }
 
+long Program::status(const char* name) const {
+  if (reaped_ || !has_begun()) return 0;
+  const std::string all = read_file("/proc/" + std::to_string(pid_) + "/status");
+  const std::size_t at = all.find(std::string(name) + ":");
+  return at == std::string::npos ? 0 : std::atol(all.c_str() + all.find(':', at) + 1);
+}
+
 long Program::peak() {
-  if (reaped_ || !has_begun()) return peak_;
-  const std::string status = read_file("/proc/" + std::to_string(pid_) + "/status");
-  const std::size_t at = status.find("VmHWM:");
-  if (at != std::string::npos) peak_ = std::max(peak_, std::atol(status.c_str() + at + 6));
+  peak_ = std::max(peak_, status("VmHWM"));
   return peak_;
 }
+
+long Program::resident() const { return status("VmRSS"); }
 
 }  // namespace holdfast::attack

@@ -42,9 +42,13 @@ class Program {
   void kill();
   // Its peak resident memory so far, in KiB.
   [[nodiscard]] long peak();
+  // Its resident memory now, in KiB.
+  [[nodiscard]] long resident() const;
 
  private:
   [[nodiscard]] bool has_begun() const;
+  // The number after `name` in its /proc/PID/status; 0: there is none.
+  [[nodiscard]] long status(const char* name) const;
 
   pid_t pid_ = -1;
   bool reaped_ = false;
