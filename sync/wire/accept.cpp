@@ -34,7 +34,7 @@ std::optional<Form> form_of(std::string_view as, std::string_view group, std::st
 }  // namespace
 
 Accept::MediaType Accept::parse_media_type(std::string_view text) {
-  MediaType result{.text = std::string(trim(text)), .encoding = {}, .form = {}};
+  MediaType result{.text = std::string(trim(text)), .encoding = {}, .form = {}, .protobuf = {}};
   std::string_view as;
   std::string_view group;
   std::string_view version;
@@ -53,6 +53,7 @@ Accept::MediaType Accept::parse_media_type(std::string_view text) {
   result.transformed = !as.empty();
   const std::string_view type = trim(parts.front());
   if (is_json(type)) result.form = form_of(as, group, version);
+  if (type == protobuf_type) result.protobuf = form_of(as, group, version);
   if (result.transformed) return result;
   if (is_json(type)) result.encoding = Encoding::json;
   if (type == protobuf_type) result.encoding = Encoding::protobuf;
@@ -96,8 +97,8 @@ std::optional<Form> Accept::json_form() const {
 
 bool Accept::prefers_transformed() const { return !types_.empty() && types_.front().transformed; }
 
-bool Accept::prefers_protobuf() const {
-  return !types_.empty() && types_.front().encoding == Encoding::protobuf;
+bool Accept::prefers_protobuf(Form form) const {
+  return !types_.empty() && types_.front().protobuf == form;
 }
 
 std::optional<Accept> Accept::whole_objects() const {

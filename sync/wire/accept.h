@@ -31,8 +31,8 @@ class Accept {
   // Whether the client prefers another form to whole objects. Only an API server can produce all of
   // these forms.
   [[nodiscard]] bool prefers_transformed() const;
-  // Whether the client prefers whole objects in protobuf to everything else.
-  [[nodiscard]] bool prefers_protobuf() const;
+  // Whether the client prefers this form in protobuf to everything else.
+  [[nodiscard]] bool prefers_protobuf(Form form) const;
 
   // A copy without the forms other than whole objects; std::nullopt if nothing remains.
   [[nodiscard]] std::optional<Accept> whole_objects() const;
@@ -45,6 +45,7 @@ class Accept {
     std::string text;
     std::optional<Encoding> encoding;  // if it accepts whole objects
     std::optional<Form> form;          // if it accepts JSON
+    std::optional<Form> protobuf;      // if it accepts protobuf
     bool transformed = false;          // asks for a form other than whole objects
     double quality = 1;
   };

@@ -5,7 +5,8 @@
 #include "platform/text.h"
 #include "sync/autonomy/admit.h"
 #include "sync/wire/codec.h"
-#include "sync/wire/object_header.h"
+#include "sync/wire/protobuf/envelope.h"
+#include "sync/wire/protobuf/header.h"
 
 namespace holdfast::agent {
 namespace {
@@ -36,12 +37,13 @@ ApiRequest time_patch(std::string target, const sync::Lease& lease, sync::json::
 
 // The cheapest renewal, because it is sent every ten seconds, maybe over a metered link: it patches
 // the time only, fails if somebody else has written the lease, and asks for an answer with the
-// metadata only.
+// metadata only, if possible in protobuf, which needs little more than half of the bytes.
 ApiRequest cheap_patch(std::string target, const sync::Lease& lease) {
   ApiRequest patch = time_patch(
       std::move(target), lease,
       {{"metadata", sync::json::object{{"resourceVersion", lease.metadata.resource_version}}}});
-  patch.accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+  const std::string form = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+  patch.accept = std::string(sync::wire::protobuf_type) + form + ",application/json" + form;
   return patch;
 }
 
@@ -119,7 +121,7 @@ void NodeLease::note_version(std::string_view text) {
 
 Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer) {
   if (!answer) return fail("lease", answer.error());
-  TRY(const sync::wire::ObjectHeader header, sync::wire::read_header(*answer));
+  TRY(const sync::wire::ObjectHeader header, sync::wire::read_any_header(*answer));
   lease_ = std::move(written);
   renewed_at_ = written_at_;
   lease_.metadata.resource_version = header.resource_version;

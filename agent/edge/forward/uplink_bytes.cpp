@@ -27,8 +27,10 @@ class WaitCount {
 }  // namespace
 
 std::size_t size_of(const ApiRequest& request) {
-  constexpr std::size_t usual = 160;  // method, Host, User-Agent, Accept, Content-Type
-  return usual + request.target.size() + request.authorization.size() + request.body.size();
+  constexpr std::size_t usual = 144;  // method, Host, User-Agent, Content-Type
+  const std::size_t accept = std::max(request.accept.size(), std::size_t{16});
+  return usual + accept + request.target.size() + request.authorization.size() +
+         request.body.size();
 }
 
 std::size_t size_of(const http::Request& request) {

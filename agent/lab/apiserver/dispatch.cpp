@@ -156,7 +156,7 @@ Reply serve_resource(Backend& backend, Call call) {
   if (const auto understood = parse_call(call); !understood) return refuse(understood.error());
   auto reply = serve_verb(backend, call);
   if (call.onward->has_value()) return reply;
-  if (reply && wants_protobuf(call)) reply = in_protobuf(*std::move(reply));
+  if (reply && wants_protobuf(call)) reply = in_protobuf(*std::move(reply), call.view.form);
   const std::string_view warning = call.view.version->warning;
   if (reply && !warning.empty()) add_warnings(*reply, {std::string(warning)});
   return reply;

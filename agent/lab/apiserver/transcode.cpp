@@ -5,14 +5,18 @@
 
 #include "platform/log.h"
 #include "sync/objects/protobuf_write.h"
+#include "sync/wire/json.h"
+#include "sync/wire/protobuf/cursor.h"
 #include "sync/wire/protobuf/envelope.h"
 #include "sync/wire/protobuf/frames.h"
+#include "sync/wire/read.h"
 
 namespace holdfast::agent::lab {
 namespace {
 
 constexpr std::string_view kinds[] = {"Node", "Pod", "Lease", "DaemonSet"};
 constexpr std::string_view verbs[] = {"get", "list", "watch"};
+constexpr std::string_view verbs_of_one[] = {"get", "create", "update", "patch"};
 
 // JSON events in, protobuf frames out.
 class Transcoder final : public http::BodyStream {
@@ -46,24 +50,46 @@ class Transcoder final : public http::BodyStream {
   sync::wire::FrameSplitter documents_;
 };
 
+// A PartialObjectMetadata. Unlike whole objects, it has its managed fields, which are most of it.
+Result<std::string> metadata_to_protobuf(std::string_view body) {
+  using sync::model::known_type;
+  TRY(const auto value, sync::wire::parse_json(body));
+  const auto& metadata = sync::wire::dig_object(sync::wire::as_object(value), {"metadata"});
+  TRY(std::string raw, sync::objects::write_protobuf(known_type("ObjectMeta"), metadata));
+  const auto* managed = metadata.if_contains("managedFields");
+  if (managed != nullptr && managed->is_array()) {
+    for (const auto& entry : managed->get_array()) {
+      TRY(const std::string bytes, sync::objects::write_protobuf(known_type("ManagedFieldsEntry"),
+                                                                 sync::wire::as_object(entry)));
+      sync::wire::append_wire(raw, 17, bytes);
+    }
+  }
+  std::string object;
+  sync::wire::append_wire(object, 1, raw);
+  return sync::wire::enveloped("meta.k8s.io/v1", "PartialObjectMetadata", object);
+}
+
 }  // namespace
 
 bool wants_protobuf(const Call& call) {
   const auto one_of = [](const auto& known, std::string_view text) {
     return std::find(std::begin(known), std::end(known), text) != std::end(known);
   };
-  return call.view.form == sync::wire::Form::object && call.subresource == nullptr &&
-         !call.resource().is_custom && one_of(kinds, call.resource().kind) &&
-         one_of(verbs, call.info.verb) && call.accept.prefers_protobuf();
+  const sync::wire::Form form = call.view.form;
+  if (!call.accept.prefers_protobuf(form) || call.subresource != nullptr) return false;
+  if (call.resource().is_custom || !one_of(kinds, call.resource().kind)) return false;
+  if (form == sync::wire::Form::metadata) return one_of(verbs_of_one, call.info.verb);
+  return form == sync::wire::Form::object && one_of(verbs, call.info.verb);
 }
 
-http::Response in_protobuf(http::Response response) {
+http::Response in_protobuf(http::Response response, sync::wire::Form form) {
   std::string type(sync::wire::protobuf_type);
   if (response.stream) {
     response.stream = std::make_shared<Transcoder>(std::move(response.stream));
     type += ";stream=watch";
   } else {
-    auto body = sync::objects::to_protobuf(response.body);
+    auto body = form == sync::wire::Form::metadata ? metadata_to_protobuf(response.body)
+                                                   : sync::objects::to_protobuf(response.body);
     if (!body) {
       log_error("cannot answer in protobuf", {{"error", body.error()}});
       return response;

@@ -71,6 +71,36 @@ TEST(InProtobuf, AWatchIsMadeOfFrames) {
                                               "BOOKMARK "}));
 }
 
+// As an agent renews its lease.
+TEST(InProtobuf, TheMetadataOfOneObjectHasItsManagedFields) {
+  ApiServerFixture fixture(options_without_controllers());
+  const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+  fixture.post(leases, {{"metadata", json::object{{"name", "a"}}}});
+  const std::string form = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+  TestRequest renewal{.method = "PATCH",
+                      .target = leases + "/a?fieldManager=m",
+                      .body = R"({"spec":{"holderIdentity":"a"}})",
+                      .content_type = "application/merge-patch+json"};
+  renewal.accept = "application/vnd.kubernetes.protobuf" + form + ",application/json" + form;
+  const TestResponse response = fixture.ask(renewal);
+  EXPECT_EQ(response.headers.get("Content-Type"), sync::wire::protobuf_type);
+  const json::object now = fixture.get(leases + "/a");
+  const auto header = sync::wire::read_protobuf_header(response.body).value();
+  EXPECT_EQ(header.kind, "PartialObjectMetadata");
+  EXPECT_EQ(header.api_version, "meta.k8s.io/v1");
+  EXPECT_EQ(header.name, "a");
+  EXPECT_EQ(header.uid, sync::wire::uid_of(now));
+  EXPECT_EQ(header.resource_version, sync::wire::version_of(now));
+  EXPECT_NE(response.body.find(R"({"f:spec":{"f:holderIdentity":{}}})"), std::string::npos);
+
+  renewal.accept = "application/json" + form;
+  const TestResponse plain = fixture.ask(renewal);
+  EXPECT_EQ(plain.headers.get("Content-Type"), "application/json");
+  EXPECT_LT(response.body.size(), plain.body.size() * 3 / 4);
+  renewal.target = leases + "/none";
+  EXPECT_EQ(fixture.ask(renewal).headers.get("Content-Type"), "application/json");
+}
+
 TEST(InProtobuf, EverythingElseIsJson) {
   ApiServerFixture fixture(options_without_controllers());
   fixture.post(nodes_path, labeled_node("a"));

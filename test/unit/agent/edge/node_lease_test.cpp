@@ -7,6 +7,8 @@
 #include "sync/objects/patch/patch.h"
 #include "sync/wire/codec.h"
 #include "sync/wire/object_header.h"
+#include "sync/wire/protobuf/cursor.h"
+#include "sync/wire/protobuf/envelope.h"
 #include "test/support/run.h"
 
 namespace holdfast::agent {
@@ -14,6 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t npos = std::string::npos;
 const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 
 // A wall clock that the test sets.
@@ -63,8 +66,13 @@ struct LeaseServer {
       }
     }
     if (response.status < 300) response.body = lease;
+    const bool metadata = request.headers.get("Accept").find("PartialObjectMetadata") != npos;
+    if (response.status < 300 && metadata) response.body = metadata_of(lease);
     co_return response;
   }
+
+  // A renewal is answered with this much of the lease.
+  std::string (*metadata_of)(const std::string&) = [](const std::string& whole) { return whole; };
 
   [[nodiscard]] std::string patched(const std::string& patch) const {
     auto known = sync::wire::parse_json(lease).value();
@@ -149,6 +157,67 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     renewed = co_await lease.renew(uplink);
     EXPECT_FALSE(renewed);
   });
+}
+
+// PartialObjectMetadata with a version only, in protobuf.
+std::string in_protobuf(const std::string& lease) {
+  std::string metadata;
+  sync::wire::append_wire(metadata, 6, sync::wire::read_header(lease).value().resource_version);
+  std::string object;
+  sync::wire::append_wire(object, 1, metadata);
+  return sync::wire::enveloped("meta.k8s.io/v1", "PartialObjectMetadata", object);
+}
+
+// After an answer that is of no use the lease is read again, and then renewed as before.
+TEST(NodeLease, UnderstandsEveryFormOfTheAnswerToARenewal) {
+  using Asked = std::vector<std::string>;
+  const Asked usual{"PATCH /edge-a"};
+  const Asked again{"PATCH /edge-a", "GET /edge-a", "PUT /edge-a"};
+  const struct {
+    std::string_view what;
+    std::string (*metadata_of)(const std::string&);
+    bool renewed;
+    Asked next;
+  } rows[] = {
+      {"protobuf", in_protobuf, true, usual},
+      {"JSON", [](const std::string& lease) { return lease; }, true, usual},
+      {"nothing", [](const std::string&) { return std::string(); }, false, again},
+      {"half of it", [](const std::string& lease) { return lease.substr(0, 20); }, false, again},
+      {"protobuf that ends too soon",
+       [](const std::string& lease) {
+         const std::string whole = in_protobuf(lease);
+         return whole.substr(0, whole.size() - 6);
+       },
+       false, again},
+      {"a page", [](const std::string&) { return std::string("<html>login</html>"); }, false,
+       again},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    test::run([&row](asio::io_context& context) -> asio::awaitable<void> {
+      LeaseServer cloud(context);
+      JumpingClock clock(loop::clock_of(context.get_executor()));
+      Random random(1);
+      ClusterAccess access;
+      access.server = {"127.0.0.1", cloud.port};
+      const auto client = ApiClient::make(access, clock, "test").value();
+      Uplink uplink(context.get_executor(), {}, *client, clock, random);
+      NodeLease lease("edge-a", 40s, 0s, clock);
+      Status renewed = co_await lease.renew(uplink);
+      EXPECT_TRUE(renewed);
+
+      cloud.metadata_of = row.metadata_of;
+      cloud.asked.clear();
+      renewed = co_await lease.renew(uplink);
+      EXPECT_EQ(renewed.has_value(), row.renewed);
+      EXPECT_EQ(cloud.asked, Asked{"PATCH /edge-a"});
+      cloud.asked.clear();
+      renewed = co_await lease.renew(uplink);
+      EXPECT_EQ(cloud.asked, row.next);
+      client->forget_connections();
+      co_await cloud.server.stop(test::VirtualClock::begin + 5min);
+    });
+  }
 }
 
 std::string lease_owner(const LeaseServer& cloud) {

@@ -62,7 +62,7 @@ TEST(Accept, NamesTheEncodingAndTheForm) {
     EXPECT_EQ(encoding ? to_string(*encoding) : "-", row.encoding) << row.accept;
     EXPECT_EQ(name_of(accept.json_form()), row.json_form) << row.accept;
     EXPECT_EQ(accept.prefers_transformed(), row.transformed) << row.accept;
-    EXPECT_EQ(accept.prefers_protobuf(), row.protobuf) << row.accept;
+    EXPECT_EQ(accept.prefers_protobuf(Form::object), row.protobuf) << row.accept;
     const auto whole = accept.whole_objects();
     EXPECT_EQ(whole ? whole->text() : "-", row.whole) << row.accept;
     EXPECT_EQ(whole ? whole->encoding() : std::nullopt, encoding) << row.accept;
@@ -77,6 +77,31 @@ TEST(Accept, AcceptsEveryEncodingThatIsListed) {
   EXPECT_FALSE(table.accepts(Encoding::json));
   EXPECT_FALSE(table.accepts(Encoding::protobuf));
   EXPECT_TRUE(Accept().accepts(Encoding::protobuf));
+}
+
+TEST(Accept, TellsWhichFormIsPreferredInProtobuf) {
+  const struct {
+    std::string_view accept;
+    std::string_view forms;  // that are preferred
+  } rows[] = {
+      {"", ""},
+      {PROTOBUF, "object"},
+      {PROTOBUF ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "metadata"},
+      {PROTOBUF ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json", "metadata"},
+      {"application/json," PROTOBUF ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1", ""},
+      {PROTOBUF ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1;q=0.1,application/json", ""},
+      {PROTOBUF ";as=PartialObjectMetadata;g=other;v=v1", ""},
+      {PROTOBUF ";as=Table;g=meta.k8s.io;v=v1", "table"},
+      {TABLE, ""},
+  };
+  for (const auto& row : rows) {
+    const Accept accept = Accept::parse(row.accept);
+    std::string forms;
+    for (const Form form : {Form::object, Form::table, Form::metadata}) {
+      if (accept.prefers_protobuf(form)) forms += name_of(form);
+    }
+    EXPECT_EQ(forms, row.forms) << row.accept;
+  }
 }
 
 #undef TABLE
