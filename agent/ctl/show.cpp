@@ -51,6 +51,9 @@ std::string link_line(const json::value& status) {
   std::string line = state + " for " + text_of(status, {"link", "for_seconds"}) + " s (";
   if (fault != "-" && state != "connected") line += fault + ": ";
   line += reason + ")";
+  if (state == "connected" && text_of(status, {"link", "answers_late"}) == "true") {
+    line += ", slow: the cache answers what it can at once";
+  }
   if (overloaded != "-") line += ", the cloud has been overloaded for " + overloaded + " s";
   return line;
 }

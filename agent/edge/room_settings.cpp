@@ -25,7 +25,8 @@ Result<UplinkSettings> uplink_settings(const EdgeOptions& options) {
                .retry_after_max = options.lease_duration / 2},
       .server_pool = {.mode = sync::autonomy::parse_lb_mode(options.lb_mode).value_or(LbMode::rr),
                       .probe_backoff_min = options.probe_backoff_min,
-                      .probe_backoff_max = options.probe_backoff_max}};
+                      .probe_backoff_max = options.probe_backoff_max},
+      .read_deadline = options.read_deadline};
   TRY(made.rates, sync::autonomy::parse_byte_rates(options.uplink_budget));
   made.answers = answer_limits(static_cast<std::size_t>(options.list_bytes_max));
   return made;

@@ -10,16 +10,18 @@ Duration first_answer_limit(std::size_t servers) {
   return servers == 1 ? heartbeat_limit_max : std::chrono::seconds(3);
 }
 
-PathTime::PathTime(Duration least, Duration unmeasured)
+PathTime::PathTime(Duration least, Duration unmeasured, Duration late_from)
     : least_(least),
       most_(std::max(least, std::min(least * 10, heartbeat_limit_max))),
-      unmeasured_(std::clamp(unmeasured, least_, most_)) {
+      unmeasured_(std::clamp(unmeasured, least_, most_)),
+      late_from_(late_from) {
   CHECK(least > Duration::zero());
 }
 
 void PathTime::answered(Duration took) {
   timeouts_ = 0;
   took = std::max(took, Duration::zero());
+  late_answers_ = took < late_from_ ? 0 : std::min(late_answers_ + 1, 2);
   if (!smoothed_) {
     smoothed_ = took;
     deviation_ = took / 2;

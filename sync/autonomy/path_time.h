@@ -40,8 +40,9 @@ inline constexpr Duration slow_from = std::chrono::milliseconds(50);
 class PathTime {
  public:
   // `least` is the limit on a quick path. It is positive. Until the first answer the limit begins
-  // with `unmeasured`, if that is longer.
-  explicit PathTime(Duration least, Duration unmeasured = {});
+  // with `unmeasured`, if that is longer. `late_from`: see answers_late().
+  explicit PathTime(Duration least, Duration unmeasured = {},
+                    Duration late_from = heartbeat_limit_max);
 
   // An answer took so long, with the time for a new connection if it needed one.
   void answered(Duration took);
@@ -57,6 +58,9 @@ class PathTime {
   [[nodiscard]] bool is_evidence(Duration given) const { return given >= limit(); }
   // Whether the smoothed time is slow_from or more.
   [[nodiscard]] bool is_slow() const { return smoothed_ && *smoothed_ >= slow_from; }
+  // Whether the last two answers took `late_from` or longer. One alone may have needed a new
+  // connection.
+  [[nodiscard]] bool answers_late() const { return late_answers_ >= 2; }
   // The smoothed answer time; std::nullopt: none was measured yet.
   [[nodiscard]] std::optional<Duration> smoothed() const { return smoothed_; }
 
@@ -64,9 +68,11 @@ class PathTime {
   Duration least_;
   Duration most_;
   Duration unmeasured_;
+  Duration late_from_;
   std::optional<Duration> smoothed_;
   Duration deviation_{};
-  int timeouts_ = 0;  // since the last answer
+  int timeouts_ = 0;      // since the last answer
+  int late_answers_ = 0;  // since the last one in time; at most 2
 };
 
 }  // namespace holdfast::sync::autonomy

@@ -31,6 +31,8 @@ ReadSource source_of(const ReadFacts& facts) {
       !facts.has_scope || only_the_cloud_knows(facts) || is_before_the_cache(facts);
   if (facts.link_allows_reads && !facts.was_asked && (facts.wants_newest || needs_cloud)) {
     const bool has_other = facts.is_complete && !needs_cloud;
+    // The answer would come too late, and its bytes would be wasted.
+    if (has_other && facts.answers_late && facts.is_healthy) return ReadSource::cache;
     return has_other ? ReadSource::cloud_before : ReadSource::cloud;
   }
   if (facts.is_complete) return ReadSource::cache;

@@ -28,7 +28,8 @@ struct ReadFacts {
 
   // The link, and what was done for this request so far.
   bool link_allows_reads = false;
-  bool was_asked = false;   // the API server, without an answer
+  bool answers_late = false;  // even a heartbeat takes longer than a read that the cache can answer
+  bool was_asked = false;     // the API server, without an answer
   bool has_waited = false;  // for a complete list, as long as a read waits before the cache answers
 };
 

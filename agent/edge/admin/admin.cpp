@@ -44,6 +44,7 @@ json::object link_json(const Uplink& uplink, MonoTime now) {
   json::object described{{"state", to_string(link.state())},
                          {"for_seconds", seconds(now - link.since())},
                          {"reason", link.reason()},
+                         {"answers_late", uplink.answers_late()},
                          {"servers", servers_json(uplink, now)}};
   if (uplink.fault()) described["fault"] = to_string(*uplink.fault());
   if (uplink.outage().began()) described["outage"] = uplink.describe_outage();
@@ -240,6 +241,10 @@ http::Response Admin::metrics() {
                {{"server", uplink_.server_name(i)}})
         .set(healthy ? 1 : 0);
   }
+  metrics_
+      .gauge("holdfast_edge_link_answers_late",
+             "1 while the cloud answers later than reads wait that the cache can answer.")
+      .set(uplink_.answers_late() ? 1 : 0);
   metrics_
       .gauge("holdfast_edge_link_overloaded",
              "1 while the cloud answers every request with 429 or 503.")

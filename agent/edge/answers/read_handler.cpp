@@ -140,6 +140,7 @@ sync::autonomy::ReadFacts ReadHandler::facts_of(const CacheQuery& query, bool ha
                                   .version = query.version,
                                   .has_scope = query.scope != nullptr,
                                   .link_allows_reads = uplink_.link().allows_reads(),
+                                  .answers_late = uplink_.answers_late(),
                                   .was_asked = query.asked,
                                   .has_waited = has_waited};
   if (!query.scope) return facts;

@@ -63,7 +63,8 @@ Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, A
       servers_changed_(std::move(executor)),
       paths_(servers_.size(),
              sync::autonomy::PathTime(settings.link.probe_deadline,
-                                      sync::autonomy::first_answer_limit(servers_.size()))),
+                                      sync::autonomy::first_answer_limit(servers_.size()),
+                                      settings.read_deadline)),
       outage_(sync::autonomy::OutageConfig{}, clock.mono()) {}
 
 std::string Uplink::server_name(std::size_t server) const {
@@ -306,7 +307,14 @@ bool Uplink::is_evidence(const SentRequest& sent) const {
 void Uplink::measure(const SentRequest& sent, const Result<http::Response>& outcome) {
   if (!sent.heartbeat) return;
   sync::autonomy::PathTime& path = paths_.at(sent.server);
+  const bool was_late = path.answers_late();
   if (outcome) path.answered(clock_.mono() - sent.began);
+  if (path.answers_late() != was_late) {
+    log_info(was_late ? "the API server answers in time again"
+                      : "the API server answers late: the cache answers what it can at once",
+             {{"server", server_name(sent.server)},
+              {"renewals_take", format_duration(*path.smoothed())}});
+  }
   if (!outcome && outcome.error().code == Errc::timeout) path.timed_out();
 }
 

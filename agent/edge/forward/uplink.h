@@ -128,6 +128,8 @@ class Uplink {
   // How long a write waits that can be answered here instead: deadlines.read, or longer where even
   // a heartbeat may take longer, up to deadlines.write.
   [[nodiscard]] Duration limit_with_fallback(const Deadlines& deadlines) const;
+  // Whether even heartbeats take longer than a read waits that the cache can answer.
+  [[nodiscard]] bool answers_late() const { return path(client_.preferred()).answers_late(); }
   // How long heartbeats to a server take.
   [[nodiscard]] const sync::autonomy::PathTime& path(std::size_t server) const {
     return paths_.at(server);

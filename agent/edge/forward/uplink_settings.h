@@ -13,6 +13,8 @@ namespace holdfast::agent {
 struct UplinkSettings {
   sync::autonomy::LinkConfig link = {};
   sync::autonomy::ServerPoolConfig server_pool = {};
+  // How long a read waits for the API server if the cache can answer it (Deadlines::read).
+  Duration read_deadline = std::chrono::seconds(2);
   sync::autonomy::ByteRates rates = {};
   AnswerLimits answers = {};
 };

@@ -46,6 +46,28 @@ TEST(Show, NothingThatATerminalObeysIsPrinted) {
               9);
 }
 
+TEST(Show, TheLinksLineSaysWhatIsKnownOfThePath) {
+  const struct {
+    const char* link;
+    std::string_view line;
+  } rows[] = {
+      {R"({"state":"connected","for_seconds":5.2,"reason":"rejoined","answers_late":false})",
+       "connected for 5 s (rejoined)"},
+      {R"({"state":"connected","for_seconds":5.2,"reason":"rejoined","answers_late":true})",
+       "connected for 5 s (rejoined), slow: the cache answers what it can at once"},
+      {R"({"state":"offline","for_seconds":5,"reason":"late","answers_late":true,)"
+       R"("fault":"timeout"})",
+       "offline for 5 s (timeout: late)"},
+      {R"({"state":"connected","for_seconds":5,"reason":"of an older agent"})",
+       "connected for 5 s (of an older agent)"},
+  };
+  for (const auto& row : rows) {
+    const auto text = show_status(R"({"node":"n","link":)" + std::string(row.link) + "}");
+    ASSERT_TRUE(text) << text.error().what;
+    EXPECT_NE(text->find(std::string(row.line) + "\n"), std::string::npos) << *text;
+  }
+}
+
 TEST(Show, APodIsExplainedSafely) {
   const std::string pods = with_evil(
       R"([{"metadata":{"namespace":"ns","name":"p"},"spec":{"nodeName":EVIL,"containers":[],)"

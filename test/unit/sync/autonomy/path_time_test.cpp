@@ -48,6 +48,35 @@ TEST(PathTime, TheLimitIsWhatThePathNeeds) {
   }
 }
 
+TEST(PathTime, AnswersAreLateOnceTwoInARowWere) {
+  const struct {
+    std::vector<Duration> answers;  // zero: none came in time
+    bool late;
+  } rows[] = {
+      {{}, false},
+      {{3s}, false},
+      {{3s, 3s}, true},
+      {{2s, 2s}, true},
+      {{1999ms, 1999ms, 1999ms}, false},
+      {{3s, 100ms, 3s}, false},
+      {{3s, 0s, 3s}, true},
+      {{3s, 3s, 3s, 0s}, true},
+      {{3s, 3s, 3s, 3s, 1s}, false},
+      {{0s, 0s, 0s}, false},
+  };
+  for (const auto& row : rows) {
+    PathTime path(1s, 10s, 2s);
+    for (const Duration took : row.answers) {
+      if (took == 0s) {
+        path.timed_out();
+      } else {
+        path.answered(took);
+      }
+    }
+    EXPECT_EQ(path.answers_late(), row.late) << &row - rows;
+  }
+}
+
 TEST(PathTime, TheOnlyServerMayTakeLongerToAnswerForTheFirstTime) {
   EXPECT_EQ(first_answer_limit(1), 10s);
   EXPECT_EQ(first_answer_limit(2), 3s);

@@ -57,6 +57,34 @@ TEST(ReadSource, OfAReadDependsOnRequestScopeAndLink) {
       {"any state", [](ReadFacts&) {}, "cache", "cache"},
       {"the newest state", [](ReadFacts& facts) { facts.wants_newest = true; },
        "cloud before cache, cache", "cache"},
+      {"the newest state, of an API server whose answers come too late",
+       [](ReadFacts& facts) {
+         facts.wants_newest = true;
+         facts.answers_late = true;
+       },
+       "cache", "cache"},
+      {"the same, but the scope cannot be refreshed",
+       [](ReadFacts& facts) {
+         facts.wants_newest = true;
+         facts.answers_late = true;
+         facts.is_healthy = false;
+       },
+       "cloud before cache, cache", "cache"},
+      {"a newer state than the cache's, of such an API server",
+       [](ReadFacts& facts) {
+         facts.version = 101;
+         facts.answers_late = true;
+       },
+       "cloud, cache", "cache"},
+      {"no scope, and such an API server", [](ReadFacts& facts) { facts = {.answers_late = true}; },
+       "cloud, nothing", "nothing"},
+      {"a list under way from such an API server, of the newest state",
+       [](ReadFacts& facts) {
+         facts.is_complete = false;
+         facts.wants_newest = true;
+         facts.answers_late = true;
+       },
+       "cloud, wait, nothing", "nothing"},
       {"a state that the cache has seen", [](ReadFacts& facts) { facts.version = 100; }, "cache",
        "cache"},
       {"a newer state than the cache's", [](ReadFacts& facts) { facts.version = 101; },

@@ -97,9 +97,19 @@ TEST(SlowPath, TheLeaseIsRenewedDuringARejoinAndSoonAfterIt) {
 }
 
 // A read waits for two seconds, which is less than a heartbeat takes here.
-TEST(SlowPath, LateReadsAreAnsweredFromTheCacheAndTellNothingOfTheLink) {
+// A read whose answer would come too late is not sent: its bytes would be wasted.
+TEST(SlowPath, ReadsAreAnsweredFromTheCacheAtOnceAndTellNothingOfTheLink) {
   const std::string pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1";
   UplinkFixture fixture;
+  const auto sent = [&fixture, &pods] {
+    const auto& asked = fixture.cloud.asked;
+    return std::count_if(asked.begin(), asked.end(),
+                         [&pods](const auto& each) { return each.what == "GET " + pods; });
+  };
+  const auto answers_late = [&fixture] {
+    const auto status = sync::wire::parse_json(fixture.admin("/v1/status")).value();
+    return status.at("link").at("answers_late").as_bool();
+  };
   fixture.cloud.put("/api/v1/namespaces/a/pods", "p", R"({"spec":{"nodeName":"edge1"}})");
   ASSERT_TRUE(fixture.until(LinkState::connected));
   ASSERT_EQ(fixture.ask(pods).status, 200);
@@ -107,15 +117,43 @@ TEST(SlowPath, LateReadsAreAnsweredFromTheCacheAndTellNothingOfTheLink) {
   fixture.time.run(2min);
   ASSERT_TRUE(fixture.until(LinkState::connected)) << fixture.reason();
   fixture.time.run(1min);
+  EXPECT_TRUE(answers_late());
+  EXPECT_EQ(fixture.metric("holdfast_edge_link_answers_late"), std::vector<std::string>{" 1"});
+  const auto before = sent();
+  EXPECT_GT(before, 0) << "the first one";
   for (int i = 0; i < 20; ++i) {
     const MonoTime asked = fixture.time.clock().mono();
     const http::Response answer = fixture.ask(pods);
     EXPECT_EQ(answer.status, 200);
     EXPECT_NE(answer.body.find("\"name\":\"p\""), std::string::npos);
-    EXPECT_LE(fixture.time.clock().mono() - asked, 2s);
+    EXPECT_LE(fixture.time.clock().mono() - asked, 100ms);
     EXPECT_EQ(fixture.state(), LinkState::connected) << fixture.reason();
     fixture.time.run(1s);
   }
+  EXPECT_EQ(sent(), before);
+
+  // Once a renewal is answered in time, the API server is asked again.
+  fixture.servers[0]->latency = 1s;
+  fixture.time.run(25s);
+  EXPECT_FALSE(answers_late());
+  EXPECT_EQ(fixture.ask(pods).status, 200);
+  EXPECT_EQ(sent(), before + 1);
+}
+
+// The first answers to a read take the read's own limit: nothing is known of the path yet.
+TEST(SlowPath, UntilThePathIsKnownReadsWaitTwoSeconds) {
+  const std::string pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dedge1";
+  UplinkFixture fixture;
+  fixture.cloud.put("/api/v1/namespaces/a/pods", "p", R"({"spec":{"nodeName":"edge1"}})");
+  ASSERT_TRUE(fixture.until(LinkState::connected));
+  ASSERT_EQ(fixture.ask(pods).status, 200);
+  fixture.servers[0]->latency = 2500ms;
+  const MonoTime asked = fixture.time.clock().mono();
+  const http::Response answer = fixture.ask(pods);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_NE(answer.body.find("\"name\":\"p\""), std::string::npos);
+  EXPECT_GE(fixture.time.clock().mono() - asked, 2s);
+  EXPECT_LE(fixture.time.clock().mono() - asked, 2100ms);
 }
 
 // Nothing else can answer it, so the caller waits longer than for other reads. What was passed on
