@@ -7,5 +7,5 @@ set_tests_properties(
   LabGuest.TheNextRunRemovesWhatACrashOfThisMachineHasLeft
   LabGuestUser.NeedsOnlyTheRightsThatTheRunNames
   LabRun.KeepsPodsOfAutonomousSitesAndEvictsOthers LabRun.BringsPodsBackFromTheCacheAfterAPowerLoss
-  LabRun.StopsDrainedPodsWhenTheirNodeReturns
+  LabRun.StopsDrainedPodsWhenTheirNodeReturns LabRun.PerformsEveryActionOnRealProcesses
   PROPERTIES RUN_SERIAL TRUE TIMEOUT 120)

@@ -2,6 +2,11 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+#include <map>
+#include <set>
+#include <thread>
+
 #include "agent/lab/cluster/refusal.h"
 #include "agent/lab/result/json.h"
 #include "agent/lab/scenario/scenario_file.h"
@@ -58,16 +63,57 @@ Result<RunResult> play(const std::string& name, std::vector<std::string> flags,
   return result;
 }
 
+// The network namespaces of the agents whose command line names the folder, by process, until it is
+// stopped.
+class NamespacesOfAgents {
+ public:
+  explicit NamespacesOfAgents(std::string folder)
+      : folder_(std::move(folder)), thread_([this](const std::stop_token& stop) { look(stop); }) {}
+
+  std::map<std::string, std::string> stop() {
+    thread_.request_stop();
+    thread_.join();
+    return std::move(found_);
+  }
+
+ private:
+  void look(const std::stop_token& stop) {
+    for (; !stop.stop_requested(); std::this_thread::sleep_for(100ms)) {
+      std::error_code ec;
+      for (const auto& each : std::filesystem::directory_iterator("/proc", ec)) {
+        const std::string command = fs::read_all(each.path() / "cmdline", 1UL << 16).value_or("");
+        const bool is_agent = command.substr(0, command.find('\0')).ends_with("/holdfast-edge");
+        if (!is_agent || command.find(folder_) == std::string::npos) continue;
+        const auto space = std::filesystem::read_symlink(each.path() / "ns" / "net", ec);
+        if (!ec) found_[each.path().filename().string()] = space.string();
+      }
+    }
+  }
+
+  std::string folder_;
+  std::map<std::string, std::string> found_;
+  std::jthread thread_;
+};
+
 TEST(LabRun, KeepsPodsOfAutonomousSitesAndEvictsOthers) {
   const test::ScratchDir scratch;
+  NamespacesOfAgents agents(scratch.path().string());
   const auto result =
       play("unreachable-is-not-dead.yaml",
            {"--speed=30", "--set=duration=13m", "--set=events[0].at=1m", "--set=events[0].for=10m"},
            scratch);
+  const auto namespace_of = agents.stop();
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_EQ(result->expectations.size(), 6u);
   for (const auto& each : result->expectations) EXPECT_TRUE(each.met) << shown(*result);
   ASSERT_EQ(result->nodes.size(), 9u);
+  EXPECT_GE(namespace_of.size(), 9u);
+  std::set<std::string> different;
+  for (const auto& [process, space] : namespace_of) different.insert(space);
+  const auto own = std::filesystem::read_symlink("/proc/self/ns/net").string();
+  const bool is_root = geteuid() == 0;
+  EXPECT_EQ(different.size(), is_root ? namespace_of.size() : 1) << "one for each node";
+  EXPECT_EQ(different.contains(own), !is_root);
   for (const auto& node : result->nodes) {
     const bool is_cut = node.site != "c";
     EXPECT_EQ(node.link.size(), is_cut ? 1u : 0u) << node.name;
@@ -105,6 +151,36 @@ TEST(LabRun, StopsDrainedPodsWhenTheirNodeReturns) {
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_EQ(result->expectations.size(), 5u) << "four of the file, and the convergence";
   for (const auto& each : result->expectations) EXPECT_TRUE(each.met) << shown(*result);
+}
+
+TEST(LabRun, PerformsEveryActionOnRealProcesses) {
+  const test::ScratchDir scratch;
+  const auto result = play("every-action.yaml", {"--speed=20", "--converge=30s"}, scratch);
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(result->expectations.size(), 2u) << "that of the file, and the convergence";
+  for (const auto& each : result->expectations) EXPECT_TRUE(each.met) << shown(*result);
+  std::vector<std::string> performed;
+  for (const auto& fault : result->faults) performed.push_back(fault.target + ": " + fault.what);
+  const std::vector<std::string> expected = {"a: link is custom",
+                                             "b-1: link is 4g",
+                                             "b-1: link healed",
+                                             "b-1: link flaps",
+                                             "a: holdfast-edge killed",
+                                             "a: holdfast-node killed",
+                                             "b-2: holdfast-edge paused",
+                                             "cloud: holdfast-cloud killed",
+                                             "cloud: holdfast-cloud paused",
+                                             "b-1: drained",
+                                             "b-1: uncordoned",
+                                             "web: scaled",
+                                             "web: rolled out",
+                                             "web: pods deleted",
+                                             "API server: answers 503",
+                                             "a: link cut",
+                                             "a: link healed",
+                                             "api-server: API server killed",
+                                             "api-server: API server paused"};
+  EXPECT_EQ(performed, expected);
 }
 
 // The scenarios that real processes can play, so that a new one is either played or says why not.

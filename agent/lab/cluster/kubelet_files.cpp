@@ -93,8 +93,9 @@ std::string edge_text(const std::string& url) {
 }  // namespace
 
 Result<KubeletPrograms> KubeletPrograms::find(const std::filesystem::path& folder,
-                                              const std::filesystem::path& images) {
-  if (!has_groups_of_version_1()) {
+                                              const std::filesystem::path& images,
+                                              std::string_view mounts) {
+  if (!has_groups_of_version_1(mounts)) {
     return fail(Errc::unavailable,
                 "--kubelet: this machine has no cgroup v1, so a kubelet would see, and remove, "
                 "the control groups of this machine's own pods");

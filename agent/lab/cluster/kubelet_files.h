@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "platform/result.h"
 #include "platform/time.h"
@@ -23,10 +24,11 @@ struct KubeletPrograms {
   std::filesystem::path runc;
   std::filesystem::path network_plugins;
 
-  // Errors: not_found, naming what is missing, where, and the Debian package of this machine's
-  // programs; unavailable (this machine has no cgroup v1).
+  // `mounts`: see has_groups_of_version_1(). Errors: not_found, naming what is missing, where, and
+  // the Debian package of this machine's programs; unavailable (this machine has no cgroup v1).
   [[nodiscard]] static Result<KubeletPrograms> find(const std::filesystem::path& folder,
-                                                    const std::filesystem::path& images);
+                                                    const std::filesystem::path& images,
+                                                    std::string_view mounts);
 };
 
 // Everything of one node, in its folder.

@@ -23,9 +23,8 @@ struct Hierarchy {
   bool is_version_1 = false;
 };
 
-std::vector<Hierarchy> all_hierarchies() {
+std::vector<Hierarchy> hierarchies_of(std::string_view mounts) {
   std::vector<Hierarchy> found;
-  const std::string mounts = fs::read_all("/proc/mounts", group_bytes_max).value_or("");
   for (const std::string_view line : split(mounts, '\n')) {
     const auto words = split(line, ' ');
     if (words.size() < 3 || !words[2].starts_with("cgroup")) continue;
@@ -33,6 +32,8 @@ std::vector<Hierarchy> all_hierarchies() {
   }
   return found;
 }
+
+std::vector<Hierarchy> all_hierarchies() { return hierarchies_of(mounts_of_this_machine()); }
 
 // The group and all below it, the deepest first.
 std::vector<Path> with_inner(const Path& group) {
@@ -71,8 +72,12 @@ bool has_owner(std::string_view name) {
 
 }  // namespace
 
-bool has_groups_of_version_1() {
-  const auto all = all_hierarchies();
+std::string mounts_of_this_machine() {
+  return fs::read_all("/proc/mounts", group_bytes_max).value_or("");
+}
+
+bool has_groups_of_version_1(std::string_view mounts) {
+  const auto all = hierarchies_of(mounts);
   return std::any_of(all.begin(), all.end(),
                      [](const Hierarchy& each) { return each.is_version_1; });
 }

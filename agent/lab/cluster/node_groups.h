@@ -7,12 +7,15 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::agent::lab::cluster {
 
-// Whether this machine has control groups of version 1.
-[[nodiscard]] bool has_groups_of_version_1();
+// The text of /proc/mounts.
+[[nodiscard]] std::string mounts_of_this_machine();
+// Whether a machine with these mounts has control groups of version 1.
+[[nodiscard]] bool has_groups_of_version_1(std::string_view mounts);
 
 class NodeGroups {
  public:

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "agent/lab/cluster/node_groups.h"
 #include "agent/lab/cluster/refusal.h"
 #include "agent/lab/result/command.h"
 #include "agent/lab/result/expectations.h"
@@ -167,7 +168,8 @@ Result<PlayerSettings> player_settings(const Scenario& scenario, const RunSettin
   }
   TRY(playing.kubelet,
       cluster::KubeletPrograms::find(std::filesystem::absolute(settings.kubelet),
-                                     std::filesystem::absolute(settings.kubelet_images)));
+                                     std::filesystem::absolute(settings.kubelet_images),
+                                     cluster::mounts_of_this_machine()));
   return playing;
 }
 

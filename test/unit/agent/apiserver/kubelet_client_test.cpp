@@ -357,7 +357,7 @@ TEST(ServeWrittenKubeconfig, StaysWhenTheServerEnds) {
   EXPECT_EQ(fs::read_all(settings.kubeconfig, 1UL << 20).value_or(""), *written);
 }
 
-TEST(ServePods, AttachAndProxyAreMissing) {
+TEST(ServePods, AttachDebugAndProxyAreMissing) {
   test::ApiServerFixture fixture(test::options_without_controllers());
   const std::string pods = "/api/v1/namespaces/default/pods";
   (void)fixture.ask({.method = "POST",
@@ -373,6 +373,8 @@ TEST(ServePods, AttachAndProxyAreMissing) {
   } rows[] = {{"GET", pods + "/p/log", 204},  // it has no node, so the log is empty
               {"GET", pods + "/p/attach", 404},
               {"POST", pods + "/p/attach", 404},
+              {"GET", pods + "/p/ephemeralcontainers", 404},  // kubectl debug
+              {"PATCH", pods + "/p/ephemeralcontainers", 404},
               {"GET", pods + "/p/proxy", 404},
               {"GET", pods + "/p/proxy/index.html", 404},
               {"GET", "/api/v1/nodes/a", 200},

@@ -2,6 +2,7 @@
 
 #include "agent/lab/run/kubelet_choice.h"
 
+#include "agent/lab/cluster/kubelet_files.h"
 #include "agent/lab/run/guest_run.h"
 
 namespace holdfast::agent::lab::run {
@@ -50,6 +51,33 @@ TEST(LabKubeletChoice, NamesNodesOfSites) {
     const auto nodes = kubelet_nodes(scenario_for_kubelets(), each.on, each.around);
     EXPECT_EQ(nodes.value_or(std::set<std::string>()), each.nodes) << each.on;
     EXPECT_EQ(nodes ? "" : nodes.error().what, each.error) << each.on;
+  }
+}
+
+// A kubelet takes the control groups of pods that it does not know for leftovers of its own. Only
+// those of version 1 can be hidden from it.
+TEST(LabKubeletChoice, NeedsControlGroupsOfVersion1) {
+  const std::string usual = "proc /proc proc rw,nosuid 0 0\ntmpfs /sys/fs/cgroup tmpfs ro 0 0\n";
+  const std::string version_1 = "cgroup /sys/fs/cgroup/pids cgroup rw,nosuid,pids 0 0\n";
+  const std::string version_2 = "cgroup2 /sys/fs/cgroup/unified cgroup2 rw,nosuid 0 0\n";
+  const struct {
+    std::string mounts;
+    bool suits;
+  } rows[] = {{"", false},
+              {usual, false},
+              {usual + version_2, false},
+              {"cgroup\n \ncgroup cgroup\n", false},
+              {usual + version_1, true},
+              {usual + version_2 + version_1, true}};
+  for (const auto& row : rows) {
+    const auto found = cluster::KubeletPrograms::find("/nowhere", "/nowhere/images", row.mounts);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().what,
+              row.suits ? "--kubelet: /nowhere/bin has no kubelet"
+                        : "--kubelet: this machine has no cgroup v1, so a kubelet would see, and "
+                          "remove, the control groups of this machine's own pods")
+        << row.mounts;
+    EXPECT_EQ(found.error().code, row.suits ? Errc::not_found : Errc::unavailable);
   }
 }
 

@@ -33,11 +33,11 @@ INSTANTIATE_TEST_SUITE_P(
     Sim, Shipped,
     ::testing::Values("agent-restart-offline", "agent-upgrade", "apiserver-pause",
                       "cloud-side-outage", "crash-or-outage", "demo", "drain-during-outage",
-                      "flapping-link", "full-flash", "impatient-pods", "job-on-a-boat",
-                      "metered-4g", "no-clock", "no-pile-of-terminating", "off-for-a-day",
-                      "partial-zone", "per-workload-choice", "power-cuts", "power-loss-offline",
-                      "recorded-link", "return-keeps-pods", "rollout-during-outage",
-                      "statefulset-fencing", "unreachable-is-not-dead"));
+                      "every-action", "flapping-link", "full-flash", "impatient-pods",
+                      "job-on-a-boat", "metered-4g", "no-clock", "no-pile-of-terminating",
+                      "off-for-a-day", "partial-zone", "per-workload-choice", "power-cuts",
+                      "power-loss-offline", "recorded-link", "return-keeps-pods",
+                      "rollout-during-outage", "statefulset-fencing", "unreachable-is-not-dead"));
 
 }  // namespace
 }  // namespace holdfast::agent::lab::sim
