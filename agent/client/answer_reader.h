@@ -59,8 +59,7 @@ struct ReadRules {
   Requester whose = Requester::own;
   MonoTime deadline;
   std::optional<Duration> silence = {};  // limits each piece, instead of `deadline`
-  std::optional<Duration> longest =
-      {};  // with `silence`, limits the whole; seen when a piece arrives
+  std::optional<Duration> longest = {};  // limits the whole; looked at with each piece
   std::optional<PassOn> pass_on = {};
   Count count = {};
   ReceivedInAll received = {};  // so that a stream is not silent while its server sends others
