@@ -4,6 +4,7 @@
 
 #include "agent/edge/cache/first_list.h"
 #include "agent/edge/cache/scope_sink.h"
+#include "agent/edge/route/caller.h"
 #include "platform/check.h"
 #include "platform/log.h"
 #include "sync/watch/cache_limits.h"
