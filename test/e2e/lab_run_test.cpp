@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "agent/lab/cluster/refusal.h"
 #include "agent/lab/result/json.h"
@@ -43,8 +42,9 @@ std::string shown(const std::vector<agent::lab::Span>& spans) {
 }
 
 // Plays a scenario in a folder of its own and returns its result. Nothing may be left of it.
-Result<RunResult> play(const std::string& name, std::vector<std::string> flags,
-                       const test::ScratchDir& scratch) {
+Result<RunResult> play(
+    const std::string& name, std::vector<std::string> flags, const test::ScratchDir& scratch,
+    const std::function<void()>& meanwhile = [] {}) {
   const std::string bin = HOLDFAST_BIN_DIR;
   const auto report = scratch.path() / "report.html";
   const auto data = scratch.path() / "data";
@@ -52,7 +52,7 @@ Result<RunResult> play(const std::string& name, std::vector<std::string> flags,
                                    scenarios() + name,    "--report=" + report.string(),
                                    "--output=json",       "--data=" + data.string()};
   argv.insert(argv.end(), flags.begin(), flags.end());
-  const Ended ended = run_program(std::move(argv), scratch.path() / "run.log", 90s);
+  const Ended ended = run_program(std::move(argv), scratch.path() / "run.log", 90s, meanwhile);
   if (!ended.in_time) return fail(Errc::timeout, ended.output);
   const std::size_t begin = ended.output.find("\n{");
   if (begin == std::string::npos) return fail(Errc::invalid, ended.output);
@@ -63,56 +63,43 @@ Result<RunResult> play(const std::string& name, std::vector<std::string> flags,
   return result;
 }
 
-// The network namespaces of the agents whose command line names the folder, by process, until it is
-// stopped.
-class NamespacesOfAgents {
- public:
-  explicit NamespacesOfAgents(std::string folder)
-      : folder_(std::move(folder)), thread_([this](const std::stop_token& stop) { look(stop); }) {}
-
-  std::map<std::string, std::string> stop() {
-    thread_.request_stop();
-    thread_.join();
-    return std::move(found_);
+// The network namespaces of the agents that run now and name the folder in their command line, by
+// process.
+std::map<std::string, std::string> namespaces_of_agents(const std::string& folder) {
+  std::map<std::string, std::string> found;
+  std::error_code ec;
+  for (const auto& each : std::filesystem::directory_iterator("/proc", ec)) {
+    const std::string command = fs::read_all(each.path() / "cmdline", 1UL << 16).value_or("");
+    const bool is_agent = command.substr(0, command.find('\0')).ends_with("/holdfast-edge");
+    if (!is_agent || command.find(folder) == std::string::npos) continue;
+    const auto space = std::filesystem::read_symlink(each.path() / "ns" / "net", ec);
+    if (!ec) found[each.path().filename().string()] = space.string();
   }
-
- private:
-  void look(const std::stop_token& stop) {
-    for (; !stop.stop_requested(); std::this_thread::sleep_for(100ms)) {
-      std::error_code ec;
-      for (const auto& each : std::filesystem::directory_iterator("/proc", ec)) {
-        const std::string command = fs::read_all(each.path() / "cmdline", 1UL << 16).value_or("");
-        const bool is_agent = command.substr(0, command.find('\0')).ends_with("/holdfast-edge");
-        if (!is_agent || command.find(folder_) == std::string::npos) continue;
-        const auto space = std::filesystem::read_symlink(each.path() / "ns" / "net", ec);
-        if (!ec) found_[each.path().filename().string()] = space.string();
-      }
-    }
-  }
-
-  std::string folder_;
-  std::map<std::string, std::string> found_;
-  std::jthread thread_;
-};
+  return found;
+}
 
 TEST(LabRun, KeepsPodsOfAutonomousSitesAndEvictsOthers) {
   const test::ScratchDir scratch;
-  NamespacesOfAgents agents(scratch.path().string());
+  std::map<std::string, std::string> namespace_of;
+  const auto look = [&scratch, &namespace_of] {
+    EXPECT_TRUE(test::eventually(60s, [&scratch, &namespace_of] {
+      namespace_of = namespaces_of_agents(scratch.path().string());
+      return namespace_of.size() == 9;
+    }));
+  };
   const auto result =
       play("unreachable-is-not-dead.yaml",
            {"--speed=30", "--set=duration=13m", "--set=events[0].at=1m", "--set=events[0].for=10m"},
-           scratch);
-  const auto namespace_of = agents.stop();
+           scratch, look);
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_EQ(result->expectations.size(), 6u);
   for (const auto& each : result->expectations) EXPECT_TRUE(each.met) << shown(*result);
   ASSERT_EQ(result->nodes.size(), 9u);
-  EXPECT_GE(namespace_of.size(), 9u);
   std::set<std::string> different;
   for (const auto& [process, space] : namespace_of) different.insert(space);
   const auto own = std::filesystem::read_symlink("/proc/self/ns/net").string();
   const bool is_root = geteuid() == 0;
-  EXPECT_EQ(different.size(), is_root ? namespace_of.size() : 1) << "one for each node";
+  EXPECT_EQ(different.size(), is_root ? 9u : 1u) << "one for each node";
   EXPECT_EQ(different.contains(own), !is_root);
   for (const auto& node : result->nodes) {
     const bool is_cut = node.site != "c";

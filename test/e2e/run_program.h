@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <functional>
 
 #include "platform/fs/file.h"
 #include "platform/proc/identity.h"
@@ -18,9 +19,11 @@ struct Ended {
   std::string output;  // stdout and stderr
 };
 
-// Runs a program to its end. Asks it to stop at `limit`, and kills it if it does not.
-inline Ended run_program(std::vector<std::string> argv, const std::filesystem::path& log,
-                         Duration limit) {
+// Runs a program to its end, and `meanwhile` beside it. Asks it to stop `limit` after that, and
+// kills it if it does not.
+inline Ended run_program(
+    std::vector<std::string> argv, const std::filesystem::path& log, Duration limit,
+    const std::function<void()>& meanwhile = [] {}) {
   proc::SpawnPlan plan{.argv = std::move(argv), .log = log};
   for (const char* name : {"PATH", "HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
     const auto value = proc::system_environment(name);
@@ -33,6 +36,7 @@ inline Ended run_program(std::vector<std::string> argv, const std::filesystem::p
     return ended;
   }
   const auto pidfd = proc::open_pidfd(*started);
+  meanwhile();
   ended.in_time = !pidfd || proc::wait_for_end(*pidfd, limit);
   if (!ended.in_time) {
     (void)proc::signal_process(*started, SIGTERM);

@@ -99,17 +99,43 @@ struct LeaseServer {
   http::Server server;
 };
 
+// The lease of a node and its server.
+struct LeaseBench {
+  explicit LeaseBench(asio::io_context& context)
+      : cloud(context),
+        clock(loop::clock_of(context.get_executor())),
+        client(ApiClient::make(access(cloud), clock, "test").value()),
+        uplink(context.get_executor(), {}, *client, clock, random),
+        lease("edge-a", 40s, 0s, clock) {}
+
+  [[nodiscard]] std::vector<std::string> take_asked() { return std::exchange(cloud.asked, {}); }
+  asio::awaitable<void> stop() {
+    client->forget_connections();
+    co_await cloud.server.stop(test::VirtualClock::begin + 5min);
+  }
+
+  LeaseServer cloud;
+  JumpingClock clock;
+  Random random{1};
+  std::shared_ptr<ApiClient> client;
+  Uplink uplink;
+  NodeLease lease;
+
+ private:
+  static ClusterAccess access(const LeaseServer& cloud) {
+    ClusterAccess made;
+    made.server = {"127.0.0.1", cloud.port};
+    return made;
+  }
+};
+
 TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    LeaseServer cloud(context);
-    JumpingClock clock(loop::clock_of(context.get_executor()));
-    Random random(1);
-    ClusterAccess access;
-    access.server = {"127.0.0.1", cloud.port};
-    const auto client = ApiClient::make(access, clock, "test").value();
-    Uplink uplink(context.get_executor(), {}, *client, clock, random);
-    NodeLease lease("edge-a", 40s, 0s, clock);
-    const auto take = [&cloud] { return std::exchange(cloud.asked, {}); };
+    LeaseBench bench(context);
+    LeaseServer& cloud = bench.cloud;
+    NodeLease& lease = bench.lease;
+    Uplink& uplink = bench.uplink;
+    const auto take = [&bench] { return bench.take_asked(); };
     using Asked = std::vector<std::string>;
 
     Status renewed = co_await lease.renew(uplink);
@@ -125,7 +151,8 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     const auto same = sync::wire::decode_bytes<sync::Lease>(cloud.lease).value();
     EXPECT_EQ(same.spec.holder_identity, "edge-a");
     EXPECT_EQ(same.metadata.owner_references, made.metadata.owner_references);
-    clock.now -= 1h;  // the wall clock goes back; LeaseServer::store() checks that renewTime grows
+    bench.clock.now -=
+        1h;  // the wall clock goes back; LeaseServer::store() checks that renewTime grows
     renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_EQ(take(), Asked{"PATCH /edge-a"});
@@ -152,8 +179,7 @@ TEST(NodeLease, IsMadeRenewedAndMadeAgainWithATimeThatOnlyGrows) {
     renewed = co_await lease.renew(uplink);
     EXPECT_TRUE(renewed);
     EXPECT_GT(cloud.last_renewal, last);
-    client->forget_connections();
-    co_await cloud.server.stop(test::VirtualClock::begin + 5min);
+    co_await bench.stop();
     renewed = co_await lease.renew(uplink);
     EXPECT_FALSE(renewed);
   });
@@ -195,14 +221,10 @@ TEST(NodeLease, UnderstandsEveryFormOfTheAnswerToARenewal) {
   for (const auto& row : rows) {
     SCOPED_TRACE(row.what);
     test::run([&row](asio::io_context& context) -> asio::awaitable<void> {
-      LeaseServer cloud(context);
-      JumpingClock clock(loop::clock_of(context.get_executor()));
-      Random random(1);
-      ClusterAccess access;
-      access.server = {"127.0.0.1", cloud.port};
-      const auto client = ApiClient::make(access, clock, "test").value();
-      Uplink uplink(context.get_executor(), {}, *client, clock, random);
-      NodeLease lease("edge-a", 40s, 0s, clock);
+      LeaseBench bench(context);
+      LeaseServer& cloud = bench.cloud;
+      NodeLease& lease = bench.lease;
+      Uplink& uplink = bench.uplink;
       Status renewed = co_await lease.renew(uplink);
       EXPECT_TRUE(renewed);
 
@@ -214,8 +236,7 @@ TEST(NodeLease, UnderstandsEveryFormOfTheAnswerToARenewal) {
       cloud.asked.clear();
       renewed = co_await lease.renew(uplink);
       EXPECT_EQ(cloud.asked, row.next);
-      client->forget_connections();
-      co_await cloud.server.stop(test::VirtualClock::begin + 5min);
+      co_await bench.stop();
     });
   }
 }
@@ -230,15 +251,11 @@ std::string lease_owner(const LeaseServer& cloud) {
 // must not get one at all.
 TEST(NodeLease, BelongsToTheNodeThatThereIs) {
   test::run([](asio::io_context& context) -> asio::awaitable<void> {
-    LeaseServer cloud(context);
-    JumpingClock clock(loop::clock_of(context.get_executor()));
-    Random random(1);
-    ClusterAccess access;
-    access.server = {"127.0.0.1", cloud.port};
-    const auto client = ApiClient::make(access, clock, "test").value();
-    Uplink uplink(context.get_executor(), {}, *client, clock, random);
-    NodeLease lease("edge-a", 40s, 0s, clock);
-    const auto take = [&cloud] { return std::exchange(cloud.asked, {}); };
+    LeaseBench bench(context);
+    LeaseServer& cloud = bench.cloud;
+    NodeLease& lease = bench.lease;
+    Uplink& uplink = bench.uplink;
+    const auto take = [&bench] { return bench.take_asked(); };
     using Asked = std::vector<std::string>;
 
     cloud.node_uid.clear();
@@ -281,8 +298,7 @@ TEST(NodeLease, BelongsToTheNodeThatThereIs) {
       EXPECT_TRUE(renewed);
     }
     EXPECT_EQ(lease_owner(cloud), "Node edge-a other");
-    client->forget_connections();
-    co_await cloud.server.stop(test::VirtualClock::begin + 5min);
+    co_await bench.stop();
   });
 }
 
