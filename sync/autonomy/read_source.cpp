@@ -26,6 +26,10 @@ bool is_before_the_cache(const ReadFacts& facts) {
 
 }  // namespace
 
+bool is_worth_waiting(bool is_under_way, bool is_delayed, Duration waited) {
+  return is_under_way && !is_delayed && waited < first_list_limit;
+}
+
 ReadSource source_of(const ReadFacts& facts) {
   const bool needs_cloud =
       !facts.has_scope || only_the_cloud_knows(facts) || is_before_the_cache(facts);

@@ -2,11 +2,21 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
+#include "platform/time.h"
 #include "sync/objects/version.h"
 
 namespace holdfast::sync::autonomy {
+
+// How long a read waits for a first list, and that for a client who gets the same list: as long as
+// an API server works on a request (its --request-timeout).
+inline constexpr Duration first_list_limit = std::chrono::minutes(1);
+
+// Whether a list is worth waiting for, after so long a wait. `is_delayed`: lists wait for the byte
+// budget, which may take long.
+[[nodiscard]] bool is_worth_waiting(bool is_under_way, bool is_delayed, Duration waited);
 
 // What the decision depends on.
 struct ReadFacts {
@@ -19,7 +29,7 @@ struct ReadFacts {
   // The scope that would answer it.
   bool has_scope = false;
   bool is_complete = false;             // it has a complete list
-  bool is_arriving = false;             // its list is under way, and worth waiting for
+  bool is_arriving = false;             // its list is_worth_waiting()
   bool is_large = false;                // its list does not fit into memory, so it takes long
   bool learns_changes = true;           // it is not refused, and not fetched by name
   bool is_healthy = true;               // it can be refreshed

@@ -1,5 +1,7 @@
 #include "agent/edge/cache/first_list.h"
 
+#include "sync/autonomy/read_source.h"
+
 namespace holdfast::agent {
 namespace {
 
@@ -26,8 +28,9 @@ class ForwardedBody final : public http::BodyStream {
 }  // namespace
 
 bool is_arriving(const LocalScope& scope, const UplinkBytes& bytes, MonoTime since, MonoTime now) {
-  if (bytes.delays(sync::autonomy::UplinkClass::relist)) return false;
-  return scope.listing_since() && now < since + first_list_limit;
+  const bool is_delayed = bytes.delays(sync::autonomy::UplinkClass::relist);
+  return sync::autonomy::is_worth_waiting(scope.listing_since().has_value(), is_delayed,
+                                          now - since);
 }
 
 void last_until_read(std::unique_ptr<ForwardedList> list, http::Response& response) {

@@ -10,12 +10,7 @@
 
 namespace holdfast::agent {
 
-// How long a read waits for a first list, and that for a client who gets the same list: as long as
-// an API server works on a request (its --request-timeout).
-inline constexpr Duration first_list_limit = std::chrono::minutes(1);
-
-// Whether a list of the scope is under way, and a request that began to wait at `since` may go on.
-// Nothing waits for lists while the byte budget delays them: that may take long.
+// Whether the scope's list is_worth_waiting() for a request that began to wait at `since`.
 [[nodiscard]] bool is_arriving(const LocalScope& scope, const UplinkBytes& bytes, MonoTime since,
                                MonoTime now);
 

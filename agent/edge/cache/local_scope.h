@@ -85,7 +85,7 @@ class LocalScope : public std::enable_shared_from_this<LocalScope> {
     listing_since_.reset();
   }
 
-  // Count the lists of it that local clients are getting from the API server; see ForwardedList.
+  // Count this scope's lists that local clients are getting from the API server; see ForwardedList.
   void begin_forwarded_list() { ++forwarded_lists_; }
   void end_forwarded_list() {
     if (--forwarded_lists_ == 0) changed_.notify_all();

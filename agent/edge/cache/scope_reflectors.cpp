@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "agent/edge/cache/first_list.h"
 #include "agent/edge/cache/scope_sink.h"
 #include "agent/edge/route/caller.h"
 #include "platform/check.h"
 #include "platform/log.h"
+#include "sync/autonomy/read_source.h"
 #include "sync/watch/cache_limits.h"
 
 namespace holdfast::agent {
@@ -154,7 +154,8 @@ asio::awaitable<void> ScopeReflectors::wait_for_turn(ScopePtr scope) {
     co_await uplink_.changed().wait();
   }
   // A client that reads slowly does not keep the list out of the cache.
-  const MonoTime until = scope->listing_since().value_or(clock_.mono()) + first_list_limit;
+  const MonoTime until =
+      scope->listing_since().value_or(clock_.mono()) + sync::autonomy::first_list_limit;
   while (scope->is_forwarded() && !scope->cache().complete()) {
     if (!co_await scope->changed().wait_until(until)) break;
   }

@@ -79,7 +79,7 @@ class UplinkBytes : public std::enable_shared_from_this<UplinkBytes> {
   std::map<std::size_t, std::uint64_t> received_from_;  // by server
   std::array<ClassEstimate, sync::autonomy::uplink_classes> estimates_{};
   loop::Event ended_;                                          // notified when a reservation ends
-  std::array<int, sync::autonomy::uplink_classes> waiting_{};  // requests
+  std::array<int, sync::autonomy::uplink_classes> waiting_{};  // for the budget
   MonoTime last_delayed_at_ = MonoTime::min();
 };
 

@@ -25,8 +25,7 @@ Rejoin::Rejoin(Settings settings, ScopeTable& scopes, Uplink& uplink, ScopeRefle
       registration_(registration),
       clock_(clock),
       random_(random),
-      replay_(settings_.node_name, uplink, offline_store, clock),
-      lease_renewed_at_(clock.mono()) {}
+      replay_(settings_.node_name, uplink, offline_store, clock) {}
 
 Rejoin::CachedNode Rejoin::cached_node() const {
   const store::ScopeKey nodes{

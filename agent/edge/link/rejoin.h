@@ -149,7 +149,6 @@ class Rejoin {
   std::string known_node_;     // as it was last known, in JSON; "" if the cloud has it
   std::string node_problem_;   // why the Node could not be read, as it was told last
   std::string lease_problem_;  // the same for the lease
-  MonoTime lease_renewed_at_;  // or, before that, the start
   // The newest version that the API server has shown in the current rejoin.
   sync::objects::Version shown_ = 0;
   // The current rejoin had scopes that were not refreshed in time.

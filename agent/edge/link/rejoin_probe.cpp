@@ -52,10 +52,8 @@ void Rejoin::note_lease(const Status& renewed) {
   // An outage is told of elsewhere. A node that starts for the first time has no Node yet.
   if (uplink_.link().state() != sync::autonomy::LinkState::connected) return;
   if (!renewed && renewed.error().code == Errc::not_found) return;
-  const MonoTime now = clock_.mono();
-  if (renewed) lease_renewed_at_ = now;
   const bool late = !renewed && renewed.error().code == Errc::timeout;
-  if (late && now - lease_renewed_at_ < rejoin_limits.lease_late) return;
+  if (late && clock_.mono() - uplink_.link().renewed_at() < rejoin_limits.lease_late) return;
   std::string problem = renewed ? std::string() : renewed.error().what;
   if (problem == lease_problem_) return;
   if (renewed) {

@@ -46,6 +46,22 @@ ReadFacts cached() {
   return {.has_scope = true, .is_complete = true, .server_version = 100, .link_allows_reads = true};
 }
 
+TEST(ReadSource, AListIsAwaitedForAMinuteUnlessTheBudgetDelaysIt) {
+  using std::chrono::milliseconds;
+  const struct {
+    bool is_under_way;
+    bool is_delayed;
+    Duration waited;
+    bool worth;
+  } rows[] = {{true, false, milliseconds(0), true},       {true, false, milliseconds(59'999), true},
+              {true, false, milliseconds(60'000), false}, {true, true, milliseconds(0), false},
+              {false, false, milliseconds(0), false},     {false, true, milliseconds(0), false}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(is_worth_waiting(row.is_under_way, row.is_delayed, row.waited), row.worth)
+        << row.is_under_way << row.is_delayed << row.waited / milliseconds(1);
+  }
+}
+
 TEST(ReadSource, OfAReadDependsOnRequestScopeAndLink) {
   struct Row {
     std::string_view what;
