@@ -29,6 +29,25 @@ target_compile_options(holdfast_options INTERFACE
 target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS _FILE_OFFSET_BITS=64)
 target_link_options(holdfast_options INTERFACE -Wl,-z,relro,-z,now -Wl,--gc-sections)
 
+set(HOLDFAST_SIZE_BITS 64)
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  set(HOLDFAST_SIZE_BITS 32)
+elseif(HOLDFAST_ILP32 AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
+  # The x32 ABI, which every GCC for x86 knows: std::size_t and long have 32 bits as on armhf, without
+  # a cross compiler and its libraries. Nothing is linked. The headers of the machine itself serve,
+  # after those of the compiler; one of glibc exists for x32 only, and may be empty.
+  set(HOLDFAST_SIZE_BITS 32)
+  if(NOT EXISTS ${CMAKE_BINARY_DIR}/ilp32/gnu/stubs-x32.h)
+    file(WRITE ${CMAKE_BINARY_DIR}/ilp32/gnu/stubs-x32.h "")
+  endif()
+  string(REGEX MATCH "^[0-9]+" HOLDFAST_GCC ${CMAKE_CXX_COMPILER_VERSION})
+  target_compile_options(holdfast_options INTERFACE
+    -mx32
+    "SHELL:-idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/c++/${HOLDFAST_GCC}"
+    "SHELL:-idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}"
+    "SHELL:-idirafter ${CMAKE_BINARY_DIR}/ilp32")
+endif()
+
 # Warnings that only GCC has.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(holdfast_options INTERFACE
@@ -39,7 +58,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A false positive of GCC 12 for the coroutine frames that Asio recycles.
     -Wno-mismatched-new-delete
     # Some casts are needed only on 64-bit machines, some only on 32-bit ones: check the former.
-    $<$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>:-Wuseless-cast>)
+    $<$<EQUAL:${HOLDFAST_SIZE_BITS},64>:-Wuseless-cast>)
 else()
   # The C++ library's std::stable_sort uses a function that C++17 deprecated.
   target_compile_options(holdfast_options INTERFACE -Wno-deprecated-declarations)

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "platform/http/grammar.h"
+#include "platform/integers.h"
 #include "platform/text.h"
 
 namespace holdfast::http {
@@ -100,7 +101,7 @@ Result<std::size_t> BodyReader::put_data(std::string_view bytes, std::string& bo
     body += bytes;
     return bytes.size();
   }
-  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), left_));
+  const std::size_t count = to_size(std::min<std::uint64_t>(bytes.size(), left_));
   body += bytes.substr(0, count);
   left_ -= count;
   if (left_ == 0) stage_ = stage_ == Stage::data ? Stage::done : Stage::chunk_end;

@@ -2,7 +2,12 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
 #include "platform/check.h"
+#include "platform/integers.h"
 
 namespace holdfast::proc {
 
@@ -12,7 +17,8 @@ std::size_t raise_descriptor_limit() {
   rlimit raised = limit;
   raised.rlim_cur = limit.rlim_max;
   if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
-  return limit.rlim_cur;
+  // rlim_t has 64 bits everywhere, and "unlimited" is its largest value.
+  return to_size(std::min<std::uint64_t>(limit.rlim_cur, std::numeric_limits<std::size_t>::max()));
 }
 
 }  // namespace holdfast::proc

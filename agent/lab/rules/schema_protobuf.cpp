@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "platform/integers.h"
 #include "sync/wire/json.h"
 #include "sync/wire/read.h"
 #include "sync/wire/utf8.h"
@@ -47,7 +48,7 @@ Result<WirePart> take_part(std::string_view& rest) {
     return fail(Errc::invalid, "protobuf of a schema: illegal wire type");
   }
   if (length > rest.size()) return fail(Errc::invalid, "protobuf of a schema: cut off");
-  part.bytes = rest.substr(0, length);
+  part.bytes = rest.substr(0, to_size(length));
   rest.remove_prefix(part.bytes.size());
   for (std::size_t at = 0; (tag & 7) == 1 && at < 8; ++at) {
     part.value |= static_cast<std::uint64_t>(static_cast<unsigned char>(part.bytes[at]))

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "platform/fs/errno.h"
+#include "platform/integers.h"
 #include "platform/loop/clock.h"
 
 namespace holdfast::agent::node {
@@ -69,7 +70,7 @@ Status LogReader::find_tail(std::uint64_t size) {
   if (wanted == 0) return {};
   std::uint64_t end = size;
   while (end > 0) {
-    const std::size_t count = std::min<std::uint64_t>(end, block_bytes);
+    const std::size_t count = to_size(std::min<std::uint64_t>(end, block_bytes));
     TRY(const std::size_t got, read_at(file_, block_.get(), count, end - count));
     if (got != count) break;  // It was cut meanwhile.
     for (std::size_t i = count; i > 0; --i) {
@@ -106,7 +107,7 @@ Result<std::string> LogReader::read() {
     take(std::string_view(block_.get(), count), out);
     position_ += count;
   }
-  if (out.size() > left_) out.resize(left_);
+  if (out.size() > left_) out.resize(to_size(left_));
   left_ -= out.size();
   return out;
 }

@@ -12,7 +12,7 @@ constexpr std::uint32_t version = 3;
 constexpr std::uint8_t fin_flag = 1;
 
 std::uint32_t word(std::string_view bytes, std::size_t at) {
-  return static_cast<std::uint32_t>(read_number(bytes.substr(at, 4)));
+  return read_number(bytes.substr(at, 4));
 }
 
 std::string control_frame(Kind kind, std::uint8_t flags, std::string_view body) {
@@ -79,7 +79,7 @@ Status FrameReader::put(std::string_view bytes) {
   Status good;
   while (good && pending_.size() - at >= head_bytes) {
     const std::string_view head = std::string_view(pending_).substr(at, head_bytes);
-    const auto length = std::size_t{read_number(head.substr(5, 3))};
+    const std::size_t length = read_number(head.substr(5, 3));
     if (length > limits_.frame_bytes) {
       good = fail(Errc::exhausted,
                   "SPDY: a frame of more than " + std::to_string(limits_.frame_bytes) + " bytes");

@@ -110,7 +110,7 @@ Bytef* bytes_of(std::string_view text) {
 // Takes a text with its length in four bytes from the front.
 Result<std::string> take_text(std::string_view& from) {
   if (from.size() < 4) return fail(Errc::corrupt, "SPDY: headers end too early");
-  const std::uint64_t length = read_number(from.substr(0, 4));
+  const std::size_t length = read_number(from.substr(0, 4));
   from.remove_prefix(4);
   if (length > from.size()) return fail(Errc::corrupt, "SPDY: a header ends too late");
   std::string text(from.substr(0, length));
@@ -120,11 +120,11 @@ Result<std::string> take_text(std::string_view& from) {
 
 Result<Headers> parse_fields(std::string_view bytes) {
   if (bytes.size() < 4) return fail(Errc::corrupt, "SPDY: headers end too early");
-  const std::uint64_t count = read_number(bytes.substr(0, 4));
+  const std::uint32_t count = read_number(bytes.substr(0, 4));
   bytes.remove_prefix(4);
   if (count > fields_max) return fail(Errc::exhausted, "SPDY: too many headers");
   Headers headers;
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = 0; i < count; ++i) {
     TRY(std::string name, take_text(bytes));
     TRY(std::string value, take_text(bytes));
     headers.add(std::move(name), std::move(value));
