@@ -14,6 +14,9 @@ namespace {
 const std::string leases_path = "/apis/coordination.k8s.io/v1/namespaces/" +
                                 std::string(sync::autonomy::lease_namespace) + "/leases";
 
+// Nothing here needs them, and the API server keeps them when they are missing in a write.
+constexpr sync::wire::DecodeOptions without_managed_fields{.keep_managed_fields = false};
+
 bool same_but_time(const sync::Lease& known, sync::Lease wanted) {
   wanted.spec.renew_time = known.spec.renew_time;
   return wanted == known;
@@ -37,11 +40,12 @@ ApiRequest time_patch(std::string target, const sync::Lease& lease, sync::json::
 
 // The cheapest renewal, because it is sent every ten seconds, maybe over a metered link: it patches
 // the time only, fails if somebody else has written the lease, and asks for an answer with the
-// metadata only, if possible in protobuf, which needs little more than half of the bytes.
-ApiRequest cheap_patch(std::string target, const sync::Lease& lease) {
-  ApiRequest patch = time_patch(
-      std::move(target), lease,
-      {{"metadata", sync::json::object{{"resourceVersion", lease.metadata.resource_version}}}});
+// metadata only, if possible in protobuf, which needs little more than half of the bytes. Unless
+// the lease `is_lean`, its managedFields are removed.
+ApiRequest cheap_patch(std::string target, const sync::Lease& lease, bool is_lean) {
+  sync::json::object metadata{{"resourceVersion", lease.metadata.resource_version}};
+  if (!is_lean) metadata["managedFields"].emplace_array().emplace_back(sync::json::object{});
+  ApiRequest patch = time_patch(std::move(target), lease, {{"metadata", std::move(metadata)}});
   const std::string form = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
   patch.accept = std::string(sync::wire::protobuf_type) + form + ",application/json" + form;
   return patch;
@@ -104,7 +108,8 @@ void NodeLease::set_owner(sync::Lease& lease) const {
 
 Status NodeLease::adopt(Result<std::string> answer) {
   if (!answer) return fail("lease", answer.error());
-  TRY(lease_, sync::wire::decode_bytes<sync::Lease>(*answer));
+  TRY(lease_, sync::wire::decode_bytes<sync::Lease>(*answer, without_managed_fields));
+  is_lean_ = false;
   corrected_for_ = node_uid_;
   renewed_at_ = written_at_;
   note_version(lease_.metadata.resource_version);
@@ -123,6 +128,7 @@ Status NodeLease::adopt_version(sync::Lease written, Result<std::string> answer)
   if (!answer) return fail("lease", answer.error());
   TRY(const sync::wire::ObjectHeader header, sync::wire::read_any_header(*answer));
   lease_ = std::move(written);
+  is_lean_ = true;
   renewed_at_ = written_at_;
   lease_.metadata.resource_version = header.resource_version;
   note_version(header.resource_version);
@@ -158,7 +164,7 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink) {
     const bool only_time = same_but_time(lease_, wanted);
     const bool unanswered = unanswered_ && only_time;
     ApiRequest write = whole(path, wanted);
-    if (only_time) write = cheap_patch(path, wanted);
+    if (only_time) write = cheap_patch(path, wanted, is_lean_);
     if (unanswered) write = unconditional_patch(path, wanted);
     unanswered_ = true;  // also if this is cancelled
     auto answer = co_await uplink.heartbeat(std::move(write));
@@ -175,7 +181,7 @@ asio::awaitable<Status> NodeLease::renew(Uplink& uplink) {
   if (!found && found.error().code == Errc::not_found) co_return co_await create(uplink);
   if (!found) co_return fail("lease", found.error());
   sync::Lease wanted;
-  CO_TRY(wanted, sync::wire::decode_bytes<sync::Lease>(*found));
+  CO_TRY(wanted, sync::wire::decode_bytes<sync::Lease>(*found, without_managed_fields));
   refresh(wanted);
   written_at_ = clock_.mono();
   auto written = co_await uplink.heartbeat(whole(path, wanted));

@@ -9,6 +9,10 @@
 // Node none is created, as by the kubelet, and the owner of a lease that was made for an earlier
 // Node of the same name is corrected, once for each Node.
 //
+// Its managedFields, more than half of each answer to a renewal, are removed as kube-apiserver's
+// documentation describes it, by setting them to [{}]. A kube-apiserver records none for an object
+// that has none, until somebody applies one.
+//
 // Threading: the loop's thread only.
 
 #pragma once
@@ -92,7 +96,8 @@ class NodeLease {
   sync::autonomy::KubeletHealth kubelet_;
   std::string node_uid_;
   std::string corrected_for_;  // the Node as whose lease it was last written
-  sync::Lease lease_;  // the API server's last known state; without a resourceVersion: unknown
+  sync::Lease lease_;     // the API server's last known state; without a resourceVersion: unknown
+  bool is_lean_ = false;  // its managedFields were removed since it was last shown as a whole
   bool unanswered_ = false;  // the last write got no answer: it may have changed the version
   sync::objects::Version newest_ = 0;  // the version that the API server had last; 0: unknown
   sync::objects::Version shown_ = 0;

@@ -194,6 +194,11 @@ void note_update(const json::object& before, json::object& after, const MergeTyp
   }
   ManagedEntries entries = managed_entries(after);
   if (entries.empty()) entries = managed_entries(before);
+  const bool is_stored = !sync::wire::dig_text(before, {"metadata", "creationTimestamp"}).empty();
+  if (entries.empty() && is_stored) {
+    set_managed_entries(after, {});
+    return;
+  }
   const FieldChanges found = compare(without_entries(before), without_entries(after), type);
   take_from_others(entries, found);
   ManagedEntry mine = entry_of(manager, "Update");

@@ -47,7 +47,9 @@ struct FieldManager {
 void set_managed_entries(boost::json::object& object, ManagedEntries entries);
 
 // Records in `after` what an update changed. `before` is the stored object, for a new object its
-// zero value. If the client reset the managed fields ([{}]), there are none afterwards.
+// zero value. If the client reset the managed fields ([{}]), there are none afterwards; for a
+// stored object that has none none are recorded until somebody applies it. (kube-apiserver then
+// records also what was there before, as "before-first-apply".)
 void note_update(const boost::json::object& before, boost::json::object& after,
                  const MergeType& type, const FieldManager& manager);
 

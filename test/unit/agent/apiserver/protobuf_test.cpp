@@ -75,7 +75,8 @@ TEST(InProtobuf, AWatchIsMadeOfFrames) {
 TEST(InProtobuf, TheMetadataOfOneObjectHasItsManagedFields) {
   ApiServerFixture fixture(options_without_controllers());
   const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
-  fixture.post(leases, {{"metadata", json::object{{"name", "a"}}}});
+  fixture.post(leases, {{"metadata", json::object{{"name", "a"}}},
+                        {"spec", json::object{{"leaseDurationSeconds", 40}}}});
   const std::string form = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
   TestRequest renewal{.method = "PATCH",
                       .target = leases + "/a?fieldManager=m",

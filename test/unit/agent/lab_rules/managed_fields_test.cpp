@@ -30,6 +30,8 @@ class Script {
     note_update(live_, after, type_, by(manager));
     live_ = std::move(after);
   }
+  // From now on the object is one that the API server has stored.
+  void store() { live_["metadata"].as_object()["creationTimestamp"] = "2026-11-21T01:23:13Z"; }
   [[nodiscard]] std::string data() const {
     return json::serialize(sync::wire::dig_object(live_, {"data"}));
   }
@@ -138,6 +140,18 @@ TEST(ManagedFields, CanBeReset) {
   after["metadata"].as_object()["managedFields"] = json::array({json::object()});
   note_update(script.live(), after, MergeType::of(sync::known_type("ConfigMap")), {"u", "v1"});
   EXPECT_FALSE(after.at("metadata").as_object().contains("managedFields"));
+}
+
+// As in a kube-apiserver 1.36, which also records then what was there before.
+TEST(ManagedFields, OfAStoredObjectThatHasNoneAreRecordedOnceItIsApplied) {
+  Script script;
+  script.store();
+  script.update("u", R"({"x":"1"})");
+  EXPECT_EQ(script.owners(), "");
+  script.apply("a", R"({"data":{"y":"1"}})");
+  EXPECT_EQ(script.owners(), "a Apply: .data.y");
+  script.update("u", R"({"x":"2","y":"1"})");
+  EXPECT_EQ(script.owners(), "a Apply: .data.y; u Update: .data.x");
 }
 
 TEST(ManagedFields, TheNameOfTheManager) {
