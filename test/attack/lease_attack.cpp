@@ -1,5 +1,5 @@
-// Requests with invented credentials must not count as signs of a running kubelet, and no client
-// may have the lease written as often as it likes.
+// Requests with invented credentials must not count as signs of a running kubelet, no client may
+// have the lease written as often as it likes, and no answer to its renewal harms the agent.
 
 #include <poll.h>
 
@@ -117,6 +117,92 @@ TEST_F(Probes, OfAClientThatCausesDoubtAllTheTimeAreLimited) {
       << pages << " pages are too few for this attack";
   EXPECT_LE(renewals, probes_allowed()) << "for " << pages << " pages";
   EXPECT_TRUE(wait_for_link("connected", 1s));
+  expect_root_is_served();
+}
+
+// The beginning of every message in protobuf, and the field of runtime.Unknown that holds the
+// object.
+const std::string protobuf_magic("k8s\0", 4);
+constexpr char raw_field = '\x12';
+
+std::string field(char tag, const std::string& bytes) {
+  return std::string{tag, static_cast<char>(bytes.size())} + bytes;  // of at most 127 bytes
+}
+
+// A Lease of which only the resourceVersion is there.
+std::string lease_of_version(const std::string& version) {
+  return protobuf_magic + field(raw_field, field('\x0a', field('\x32', version)));
+}
+
+std::string nested(int levels) {
+  std::string all = protobuf_magic;
+  for (int i = 0; i < levels; ++i) all += {raw_field, '\x7f'};
+  return all;
+}
+
+struct LeaseAnswer {
+  const char* name;
+  std::string body;
+  bool drips = false;    // one byte each half second
+  bool connects = true;  // the link is connected while all renewals are answered so
+};
+
+const LeaseAnswer lease_answers[] = {
+    {"of 9 MiB", protobuf_magic + raw_field + "\xff\xff\xff\x7f" + std::string(9UL << 20, 'A')},
+    {"of 2^64 bytes, it says",
+     protobuf_magic + raw_field + "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01" + "abc"},
+    {"nested 4,000 times", nested(4000)},
+    {"whose version is a path", lease_of_version("../../")},
+    {"whose version is the last one", lease_of_version("9223372036854775807")},
+    {"that is empty", ""},
+    {"that drips", std::string(400, 'k'), true, false},
+};
+
+class LeaseAnswers : public AttackThroughServer {
+ protected:
+  HostileServer::Script script(const LeaseAnswer& one) {
+    return [this, &one](const std::string& head, const Socket& to) {
+      if (!head.starts_with("PATCH ") || head.find("/leases/edge-a") == std::string::npos) {
+        return Then::pass_on;
+      }
+      ++answered_;
+      (void)to.send(
+          "HTTP/1.1 200 OK\r\nAudit-Id: 1\r\n"
+          "Content-Type: application/vnd.kubernetes.protobuf\r\nContent-Length: " +
+          std::to_string(one.body.size()) + "\r\n\r\n");
+      if (!one.drips) {
+        (void)to.send(one.body, 4s);
+        return Then::keep;
+      }
+      for (const char byte : one.body) {
+        if (hostile->stopping() || over_ || to.send(std::string(1, byte)) == 0) break;
+        (void)poll(nullptr, 0, 500);
+      }
+      return Then::close;
+    };
+  }
+
+  std::atomic<int> answered_ = 0;
+  std::atomic<bool> over_ = false;
+};
+
+TEST_F(LeaseAnswers, DoTheAgentNoHarm) {
+  for (const LeaseAnswer& one : lease_answers) {
+    hostile->cut();
+    ASSERT_TRUE(wait_for_link("offline")) << one.name;
+    answered_ = 0;
+    hostile->play(script(one));
+    hostile->mend();
+    EXPECT_TRUE(eventually(20s, [this] { return answered_ >= 1; })) << one.name;
+    EXPECT_EQ(wait_for_link("connected", one.connects ? 20s : 3s), one.connects) << one.name;
+    EXPECT_TRUE(edge->running()) << one.name;
+    note_peak("holdfast-edge", edge->peak());
+    EXPECT_TRUE(as_node(treasure_list + "&resourceVersion=0").has(treasure)) << one.name;
+    over_ = one.drips;
+    hostile->play({});
+    EXPECT_TRUE(wait_for_link("connected")) << one.name;
+    (void)expect_within(*edge, "holdfast-edge", edge_budget / 2, one.name);
+  }
   expect_root_is_served();
 }
 
