@@ -18,15 +18,16 @@ Deadlines deadlines(const EdgeOptions& options) {
 Result<UplinkSettings> uplink_settings(const EdgeOptions& options) {
   using sync::autonomy::LbMode;
   UplinkSettings made{
-      .link = {.probe_interval = options.lease_renew_interval,
-               .probe_deadline = options.probe_deadline,
-               .probe_backoff_min = options.probe_backoff_min,
-               .probe_backoff_max = options.probe_backoff_max,
-               .retry_after_max = options.lease_duration / 2},
-      .server_pool = {.mode = sync::autonomy::parse_lb_mode(options.lb_mode).value_or(LbMode::rr),
+      .machine = {
+          .link = {.probe_interval = options.lease_renew_interval,
+                   .probe_deadline = options.probe_deadline,
+                   .probe_backoff_min = options.probe_backoff_min,
+                   .probe_backoff_max = options.probe_backoff_max,
+                   .retry_after_max = options.lease_duration / 2},
+          .servers = {.mode = sync::autonomy::parse_lb_mode(options.lb_mode).value_or(LbMode::rr),
                       .probe_backoff_min = options.probe_backoff_min,
                       .probe_backoff_max = options.probe_backoff_max},
-      .read_deadline = options.read_deadline};
+          .read_deadline = options.read_deadline}};
   TRY(made.rates, sync::autonomy::parse_byte_rates(options.uplink_budget));
   made.answers = answer_limits(static_cast<std::size_t>(options.list_bytes_max));
   return made;

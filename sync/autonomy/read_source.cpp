@@ -1,5 +1,7 @@
 #include "sync/autonomy/read_source.h"
 
+#include <algorithm>
+
 namespace holdfast::sync::autonomy {
 namespace {
 
@@ -25,6 +27,10 @@ bool is_before_the_cache(const ReadFacts& facts) {
 }
 
 }  // namespace
+
+Duration whole_answer_time(Duration limit) {
+  return std::max<Duration>(limit / 4 * 3, std::chrono::seconds(5));
+}
 
 bool is_worth_waiting(bool is_under_way, bool is_delayed, Duration waited) {
   return is_under_way && !is_delayed && waited < first_list_limit;

@@ -18,6 +18,14 @@ inline constexpr Duration first_list_limit = std::chrono::minutes(1);
 // budget, which may take long.
 [[nodiscard]] bool is_worth_waiting(bool is_under_way, bool is_delayed, Duration waited);
 
+// What is wanted whole but may come in pieces, as long as it moves, takes at most as long as an API
+// server works on a request: it holds memory that others need.
+inline constexpr Duration whole_answer_time_max = std::chrono::minutes(1);
+// After which time the part of an answer that has arrived is passed on, although all of it is
+// wanted first, if its request may take `limit`: an answer that is still moving when three quarters
+// of that are over is better than none. At least 5 s.
+[[nodiscard]] Duration whole_answer_time(Duration limit);
+
 // What the decision depends on.
 struct ReadFacts {
   // The request.

@@ -9,6 +9,7 @@
 #include "agent/edge/route/answer.h"
 #include "platform/http/inflate.h"
 #include "platform/log.h"
+#include "sync/autonomy/read_source.h"
 #include "sync/wire/protobuf/status.h"
 #include "sync/wire/status.h"
 
@@ -17,18 +18,6 @@ namespace {
 
 // AnswerReader limits the bytes that are collected.
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
-// An answer that is wanted whole has at least this time, if its request has.
-constexpr Duration whole_answer_time_min = std::chrono::seconds(5);
-
-// What is whole_if_it_moves takes at most as long as an API server works on a request (its
-// --request-timeout): it holds memory that others need.
-constexpr Duration whole_answer_time_max = std::chrono::minutes(1);
-
-sync::autonomy::Evidence evidence_of(const Result<http::Response>& outcome) {
-  if (!outcome) return sync::autonomy::Evidence::failed;
-  const bool overloaded = outcome->status == 429 || outcome->status == 503;
-  return overloaded ? sync::autonomy::Evidence::overloaded : sync::autonomy::Evidence::answered;
-}
 
 sync::autonomy::UplinkClass class_of(http::Method method, std::string_view target, bool own) {
   return sync::autonomy::class_of(http::to_string(method), target.substr(0, target.find('?')), own);
@@ -38,9 +27,7 @@ sync::autonomy::UplinkClass class_of(http::Method method, std::string_view targe
 std::optional<PassOn> pass_on(Delivery delivery, Duration limit) {
   if (delivery == Delivery::moving) return PassOn{};
   if (delivery != Delivery::whole_if_it_fits) return std::nullopt;
-  // An answer that is still moving when three quarters of its time are over is better than none.
-  return PassOn{.bytes = no_limit,
-                .time = std::max<Duration>(limit / 4 * 3, whole_answer_time_min)};
+  return PassOn{.bytes = no_limit, .time = sync::autonomy::whole_answer_time(limit)};
 }
 
 Result<std::string> body_of(Result<http::Response> answer) {
@@ -55,17 +42,11 @@ Uplink::Uplink(asio::any_io_executor executor, const UplinkSettings& settings, A
                const Clock& clock, Random& random)
     : client_(client),
       clock_(clock),
-      link_(settings.link, random, clock.mono()),
-      servers_(settings.server_pool, client.access().servers().size(), random, clock.mono()),
+      machine_(settings.machine, client.access().servers().size(), random, clock.mono()),
       answers_(settings.answers),
       bytes_(std::make_shared<UplinkBytes>(executor, settings.rates, clock)),
       changed_(executor),
-      servers_changed_(std::move(executor)),
-      paths_(servers_.size(),
-             sync::autonomy::PathTime(settings.link.probe_deadline,
-                                      sync::autonomy::first_answer_limit(servers_.size()),
-                                      settings.read_deadline)),
-      outage_(sync::autonomy::OutageConfig{}, clock.mono()) {}
+      servers_changed_(std::move(executor)) {}
 
 std::string Uplink::server_name(std::size_t server) const {
   const std::vector<ServerAddress> all = client_.access().servers();
@@ -75,14 +56,10 @@ std::string Uplink::server_name(std::size_t server) const {
 std::optional<std::size_t> Uplink::next_server(bool repeatable, std::size_t server,
                                                std::size_t tries) {
   // Another server is only asked if this one is known to have failed.
-  const bool servers_fault = servers_.at(server).health == sync::autonomy::ServerHealth::failed;
-  if (repeatable && servers_fault && tries < servers_.size()) {
-    const std::size_t other = servers_.next(server);
-    if (other != server) return other;
-  }
-  // No server is left to ask: a probe must show whether the link is down.
-  if (servers_.size() > 1) probe_now();
-  return std::nullopt;
+  const auto other = repeatable ? machine_.next_server(server, tries) : std::nullopt;
+  // If no server is left to ask, a probe must show whether the link is down.
+  if (!other && servers().size() > 1) probe_now();
+  return other;
 }
 
 asio::awaitable<Result<ReadAnswer>> Uplink::forward_to(const SentRequest& sent,
@@ -91,14 +68,15 @@ asio::awaitable<Result<ReadAnswer>> Uplink::forward_to(const SentRequest& sent,
   const bool as_stream =
       sent.delivery == Delivery::streamed || request.method != http::Method::head;
   auto outcome =
-      co_await client_.forward(std::move(request), as_stream, sent.deadline(), sent.server);
+      co_await client_.forward(std::move(request), as_stream, sent.deadline(), sent.attempt.server);
   if (outcome && sent.delivery != Delivery::streamed)
     outcome = http::inflated(*std::move(outcome), {.body_bytes = no_limit});
   co_return co_await read(sent, std::move(outcome));
 }
 
 asio::awaitable<Result<ReadAnswer>> Uplink::send_to(const SentRequest& sent, ApiRequest request) {
-  auto outcome = co_await client_.send(std::move(request), true, sent.deadline(), sent.server);
+  auto outcome =
+      co_await client_.send(std::move(request), true, sent.deadline(), sent.attempt.server);
   co_return co_await read(sent, std::move(outcome));
 }
 
@@ -112,21 +90,24 @@ asio::awaitable<Result<ReadAnswer>> Uplink::read(const SentRequest& sent,
   }
   // Bytes are counted when they arrive, because an answer that breaks off has cost them, too.
   ReadRules rules{
-      .whose = sent.own_credentials ? Requester::own : Requester::foreign,
+      .whose = sent.attempt.has_own_credentials ? Requester::own : Requester::foreign,
       .deadline = sent.deadline(),
-      .count = [bytes = bytes_, server = sent.server, traffic = sent.traffic](
+      .count = [bytes = bytes_, server = sent.attempt.server, traffic = sent.traffic](
                    std::size_t size) { bytes->received_from(server, traffic, size); },
-      .received = [bytes = bytes_, server = sent.server] { return bytes->received_from(server); }};
-  if (sent.may_be_large) rules.silence = sent.limit;
-  if (sent.delivery == Delivery::whole_if_it_moves) rules.longest = whole_answer_time_max;
+      .received = [bytes = bytes_,
+                   server = sent.attempt.server] { return bytes->received_from(server); }};
+  if (sent.may_be_large) rules.silence = sent.attempt.limit;
+  const bool may_move = sent.delivery == Delivery::whole_if_it_moves;
+  if (may_move) rules.longest = sync::autonomy::whole_answer_time_max;
   const bool success = outcome->status >= 200 && outcome->status < 300;
   // Passed on in chunks, a body without a marked end would look whole wherever it was cut off.
-  if (success && !outcome->ends_with_connection) rules.pass_on = pass_on(sent.delivery, sent.limit);
+  if (success && !outcome->ends_with_connection)
+    rules.pass_on = pass_on(sent.delivery, sent.attempt.limit);
   auto answer = co_await answers_.read(*std::move(outcome), std::move(rules));
   // A body that takes long or is broken says nothing about the link; a probe shows whether that is
   // down.
   const bool late = answer && answer->body == ReadAnswer::Body::late;
-  if (late && sent.heartbeat) co_return fail(Errc::timeout, std::move(answer->problem));
+  if (late && sent.attempt.is_heartbeat) co_return fail(Errc::timeout, std::move(answer->problem));
   if (late || (answer && answer->body == ReadAnswer::Body::broken)) probe_now();
   co_return answer;
 }
@@ -153,20 +134,20 @@ asio::awaitable<Result<http::Response>> Uplink::forward(http::Request request, D
   const sync::autonomy::UplinkClass traffic = class_of(method, request.target, false);
   const auto reservation = co_await UplinkBytes::wait_for_budget(bytes_, traffic, deadline);
   if (!reservation) co_return fail(reservation.error());
-  std::size_t server = servers_.next();
+  std::size_t server = machine_.next_server();
   for (std::size_t tries = 1;; ++tries) {
     bytes_->sent(traffic, agent::size_of(request));
     // Half of the remaining time is kept for another server.
-    const bool last = servers_.size() == tries;
+    const bool last = servers().size() == tries;
     const MonoTime began = clock_.mono();
     const MonoTime until = last ? deadline : began + (deadline - began) / 2;
-    const SentRequest sent{.began = began,
-                           .server = server,
-                           .own_credentials = own_credentials,
+    const SentRequest sent{.attempt = {.began = began,
+                                       .server = server,
+                                       .limit = until - began,
+                                       .has_own_credentials = own_credentials,
+                                       .timeout_is_evidence = timeout_is_evidence},
                            .target = request.target,
                            .traffic = traffic,
-                           .timeout_is_evidence = timeout_is_evidence,
-                           .limit = until - began,
                            .may_be_large = delivery == Delivery::whole_if_it_moves,
                            .delivery = delivery,
                            .received_before = bytes_->received_from(server)};
@@ -196,17 +177,18 @@ asio::awaitable<Result<http::Response>> Uplink::send_within(std::optional<Durati
   const sync::autonomy::UplinkClass traffic = class_of(request.method, request.target, true);
   const auto reservation = co_await UplinkBytes::wait_for_budget(bytes_, traffic, MonoTime::max());
   if (!reservation) co_return fail(reservation.error());
-  std::size_t server = servers_.next();
+  std::size_t server = machine_.next_server();
   for (std::size_t tries = 1;; ++tries) {
     const bool own_credentials = request.authorization.empty();
-    const SentRequest sent{.began = clock_.mono(),
-                           .server = server,
-                           .own_credentials = own_credentials,
+    const bool of_link = timeout_meaning == TimeoutMeaning::of_link;
+    const SentRequest sent{.attempt = {.began = clock_.mono(),
+                                       .server = server,
+                                       .limit = limit.value_or(path(server).limit()),
+                                       .is_heartbeat = !limit,
+                                       .has_own_credentials = own_credentials,
+                                       .timeout_is_evidence = of_link},
                            .target = request.target,
                            .traffic = traffic,
-                           .timeout_is_evidence = timeout_meaning == TimeoutMeaning::of_link,
-                           .limit = limit.value_or(path(server).limit()),
-                           .heartbeat = !limit,
                            .may_be_large = request.may_be_large,
                            .delivery = streamed ? Delivery::streamed : Delivery::whole,
                            .received_before = bytes_->received_from(server)};
@@ -243,141 +225,84 @@ Result<ReadAnswer> Uplink::record_read(const SentRequest& sent, Result<ReadAnswe
 Result<http::Response> Uplink::record_outcome(const SentRequest& sent,
                                               Result<http::Response> outcome) {
   const bool answered = outcome.has_value();
+  const std::size_t server = sent.attempt.server;
   if (answered) bytes_->expect(sent.traffic, agent::size_of(*outcome));
   outcome = check_origin(client_.access(), sent.target, std::move(outcome));
-  measure(sent, outcome);
-  // Some API servers do answer so on some paths, which any client may choose.
-  if (answered && !outcome && !sync::autonomy::is_for_document(sent.target)) {
-    probe_now();
-    return outcome;
-  }
-  if (!outcome) {
-    // No evidence about the cloud: the request was cancelled or reached an own limit.
-    const Errc code = outcome.error().code;
-    if (code == Errc::cancelled || code == Errc::exhausted) return outcome;
-    if (code == Errc::timeout && !sent.timeout_is_evidence) return outcome;
-    if (code == Errc::timeout && !is_evidence(sent)) {
-      probe_now();
-      return outcome;
-    }
-  }
   if (outcome && observer_ != nullptr) observer_->answered(*outcome);
-  std::string reason =
-      outcome ? "answered " + std::to_string(outcome->status) : outcome.error().what;
-  // A request that hold() has blocked never reached a server.
-  const bool held = client_.held();
-  const bool rejected = outcome && sent.own_credentials && outcome->status == 401;
-  if (rejected) {
-    // The server is reachable, but of no use until the node has other credentials. Other servers or
-    // the cache answer meanwhile.
-    reason = "the API server does not accept the node's credentials";
-    outcome = fail(Errc::denied, reason);
+  sync::autonomy::uplink::Ended ended{
+      .request = sent.attempt,
+      .is_from_stranger = answered && !outcome,
+      .was_held = client_.held(),
+      .received_meanwhile = bytes_->received_from(server) - sent.received_before};
+  ended.request.is_for_document = sync::autonomy::is_for_document(sent.target);
+  if (outcome) {
+    ended.status = outcome->status;
+    ended.retry_after = pause_of(*outcome, {.pause_min = {}}).value_or(Duration::zero());
+  } else {
+    ended.error = outcome.error();
   }
-  if (!held) record_server(sent, evidence_of(outcome), reason);
-  const bool others = !outcome && !held && servers_.any_in_rotation();
-  if (rejected && !others && observer_ != nullptr) observer_->unauthorized();
-  const sync::autonomy::Evidence evidence = evidence_of(outcome);
-  const auto fault = evidence == sync::autonomy::Evidence::answered
-                         ? std::optional<sync::autonomy::LinkFault>()
-                     : evidence == sync::autonomy::Evidence::overloaded
-                         ? sync::autonomy::LinkFault::overloaded
-                         : sync::autonomy::fault_of(outcome.error());
-  note(fault);
-  const auto pause = outcome ? pause_of(*outcome, {.pause_min = {}}) : std::nullopt;
-  // While another server may answer, this one is no evidence against the link.
-  const bool changed = !others && link_.record(clock_.mono(), sent.began, evidence, reason,
-                                               pause.value_or(Duration::zero()));
-  if (changed) announce();
-  if (!others) update_outage(fault, reason);
+  take(ended);
+  if (sync::autonomy::uplink::is_rejected(ended)) {
+    return fail(Errc::denied, std::string(sync::autonomy::uplink::rejected));
+  }
   // Bytes of a stream are charged as they arrive, and it ends if its server fails.
   if (outcome && outcome->stream) {
-    const auto count = [bytes = bytes_, server = sent.server, traffic = sent.traffic](
-                           std::size_t size) { bytes->received_from(server, traffic, size); };
-    streams_.add(*outcome, sent.server, count);
+    const auto count = [bytes = bytes_, server, traffic = sent.traffic](std::size_t size) {
+      bytes->received_from(server, traffic, size);
+    };
+    streams_.add(*outcome, server, count);
   }
   return outcome;
 }
 
-bool Uplink::is_evidence(const SentRequest& sent) const {
-  const std::uint64_t meanwhile = bytes_->received_from(sent.server) - sent.received_before;
-  if (sync::autonomy::is_busy(meanwhile)) return false;
-  return sent.heartbeat || path(sent.server).is_evidence(sent.limit);
-}
-
-void Uplink::measure(const SentRequest& sent, const Result<http::Response>& outcome) {
-  if (!sent.heartbeat) return;
-  sync::autonomy::PathTime& path = paths_.at(sent.server);
-  const bool was_late = path.answers_late();
-  if (outcome) path.answered(clock_.mono() - sent.began);
-  if (path.answers_late() != was_late) {
-    log_info(was_late ? "the API server answers in time again"
-                      : "the API server answers late: the cache answers what it can at once",
-             {{"server", server_name(sent.server)},
-              {"renewals_take", format_duration(*path.smoothed())}});
-  }
-  if (!outcome && outcome.error().code == Errc::timeout) path.timed_out();
-}
-
-void Uplink::note(std::optional<sync::autonomy::LinkFault> fault) {
-  fault_ = fault;
-  if (fault) ++faults_.at(static_cast<std::size_t>(*fault));
-}
-
-void Uplink::record_server(const SentRequest& sent, sync::autonomy::Evidence evidence,
-                           const std::string& reason) {
-  if (evidence == sync::autonomy::Evidence::answered) client_.prefer(sent.server);
-  if (!servers_.record(clock_.mono(), sent.began, sent.server, evidence, reason)) return;
-  servers_changed_.notify_all();
-  if (servers_.size() == 1) return;  // With one server, the link's state says it all.
-  const sync::autonomy::ServerHealth health = servers_.at(sent.server).health;
-  log_info(
-      "API server",
-      {{"server", server_name(sent.server)}, {"health", to_string(health)}, {"reason", reason}});
-  if (health != sync::autonomy::ServerHealth::failed) return;
-  client_.forget_connections(sent.server);
-  streams_.sever(sent.server);
-}
-
-bool Uplink::may_succeed_elsewhere(const Error& error) const {
-  const bool servers_fault =
-      error.code == Errc::unavailable || error.code == Errc::timeout || error.code == Errc::corrupt;
-  return servers_fault && servers_.size() > 1 && servers_.any_in_rotation();
-}
-
-void Uplink::rejoined() {
-  link_.rejoined(clock_.mono());
-  announce();
-  update_outage(std::nullopt, "");
-}
-
-void Uplink::rejoin_failed(const Error& why) {
-  link_.rejoin_failed(clock_.mono(), why.what);
-  announce();
-  const sync::autonomy::LinkFault fault = sync::autonomy::fault_of(why);
-  const bool is_ours = fault == sync::autonomy::LinkFault::disk;
-  update_outage(is_ours ? fault : fault_.value_or(sync::autonomy::LinkFault::other), why.what);
-}
-
 std::string Uplink::describe_outage() const {
-  return sync::autonomy::describe(outage_, {clock_.mono(), clock_.wall()});
+  return sync::autonomy::describe(outage(), {clock_.mono(), clock_.wall()});
 }
 
-// Updates the outage, and wakes OutageReport if there is something to report.
-void Uplink::update_outage(std::optional<sync::autonomy::LinkFault> fault,
-                           std::string_view reason) {
-  const MonoTime now = clock_.mono();
-  outage_.record(now, link_.state(), fault, reason);
-  if (outage_.due() <= now) changed_.notify_all();
+void Uplink::take(const sync::autonomy::uplink::Input& input) {
+  for (const sync::autonomy::uplink::Effect& effect : machine_.step(clock_.mono(), input)) {
+    std::visit([this](const auto& one) { perform(one); }, effect);
+  }
 }
 
-void Uplink::announce() {
-  log_debug("link", {{"state", to_string(link_.state())}, {"reason", link_.reason()}});
-  // Connections from before a fault may hang for ever. The one whose probe was answered does not.
-  const sync::autonomy::LinkState state = link_.state();
-  const bool is_fault =
-      state == sync::autonomy::LinkState::suspect || state == sync::autonomy::LinkState::offline;
-  if (is_fault) client_.forget_connections();
+void Uplink::perform(const sync::autonomy::uplink::WakeLink&) {
+  log_debug("link", {{"state", to_string(link().state())}, {"reason", link().reason()}});
   changed_.notify_all();
+}
+
+void Uplink::perform(const sync::autonomy::uplink::WakeServers&) { servers_changed_.notify_all(); }
+
+void Uplink::perform(const sync::autonomy::uplink::Prefer& prefer) {
+  client_.prefer(prefer.server);
+}
+
+void Uplink::perform(const sync::autonomy::uplink::Sever& sever) {
+  client_.forget_connections(sever.server);
+  streams_.sever(sever.server);
+}
+
+void Uplink::perform(const sync::autonomy::uplink::ForgetConnections&) {
+  client_.forget_connections();
+}
+
+void Uplink::perform(const sync::autonomy::uplink::RenewCredentials&) {
+  if (observer_ != nullptr) observer_->unauthorized();
+}
+
+void Uplink::perform(const sync::autonomy::uplink::ReportHealth& report) {
+  const sync::autonomy::ServerPool::Server& server = servers().at(report.server);
+  log_info("API server", {{"server", server_name(report.server)},
+                          {"health", to_string(server.health)},
+                          {"reason", server.reason}});
+}
+
+void Uplink::perform(const sync::autonomy::uplink::ReportTime& report) {
+  const sync::autonomy::PathTime& time = path(report.server);
+  log_info(time.answers_late()
+               ? "the API server answers late: the cache answers what it can at once"
+               : "the API server answers in time again",
+           {{"server", server_name(report.server)},
+            {"renewals_take", format_duration(*time.smoothed())}});
 }
 
 }  // namespace holdfast::agent

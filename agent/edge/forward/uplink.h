@@ -1,18 +1,16 @@
-// The path to the API servers. It sends every request to the cloud, chooses among several servers,
-// and judges each outcome as evidence about the link and the server.
+// The path to the API servers: it sends every request to the cloud and runs the UplinkMachine,
+// which judges link and servers by the outcomes.
 //
-// The link is as healthy as its best server. A repeatable request whose server fails is sent to the
-// next one. A stream stays with its server until that is taken out of rotation.
+// A repeatable request whose server fails is sent to the next one. A stream stays with its server
+// until that is taken out of rotation.
 //
 // Threading: the loop's thread only. An Uplink must outlive its calls.
 
 #pragma once
 
-#include <array>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <memory>
-#include <vector>
 
 #include "agent/client/api_client.h"
 #include "agent/edge/forward/owners.h"
@@ -22,9 +20,7 @@
 #include "agent/edge/route/deadlines.h"
 #include "platform/loop/event.h"
 #include "platform/random.h"
-#include "sync/autonomy/fault.h"
-#include "sync/autonomy/outage.h"
-#include "sync/autonomy/path_time.h"
+#include "sync/autonomy/uplink.h"
 
 namespace holdfast::agent {
 
@@ -62,10 +58,10 @@ class Uplink {
   // Sets the observer. It must outlive this.
   void observe(UplinkObserver& observer) { observer_ = &observer; }
 
-  [[nodiscard]] const sync::autonomy::Link& link() const { return link_; }
+  [[nodiscard]] const sync::autonomy::Link& link() const { return machine_.link(); }
   // Notified whenever the link's state changes.
   [[nodiscard]] loop::Event& changed() { return changed_; }
-  [[nodiscard]] const sync::autonomy::ServerPool& servers() const { return servers_; }
+  [[nodiscard]] const sync::autonomy::ServerPool& servers() const { return machine_.servers(); }
   // "10.0.0.1:6443"
   [[nodiscard]] std::string server_name(std::size_t server) const;
 
@@ -100,28 +96,30 @@ class Uplink {
   asio::awaitable<void> probe_servers(std::string target);
 
   // Whether a request that failed with `error` may still succeed at another server.
-  [[nodiscard]] bool may_succeed_elsewhere(const Error& error) const;
+  [[nodiscard]] bool may_succeed_elsewhere(const Error& error) const {
+    return machine_.may_succeed_elsewhere(error);
+  }
 
   // Reports that a write was accepted here. The link then only becomes connected through a rejoin,
   // which sends the write.
-  void accepted_locally() { link_.accepted_locally(); }
+  void accepted_locally() { take(sync::autonomy::uplink::WriteAccepted{}); }
   // Reports that a probe begins.
-  void probing();
+  void probing() { take(sync::autonomy::uplink::ProbeBegins{}); }
   // Requests a probe of the link now, for example after the machine slept.
-  void probe_now();
+  void probe_now() { take(sync::autonomy::uplink::ProbeWanted{}); }
   // Hastens the next probe whenever this machine's network has become better. Runs until cancelled.
   asio::awaitable<void> follow_network();
   // How often that has happened. changed() tells of it.
-  [[nodiscard]] std::uint64_t network_changes() const { return network_changes_; }
+  [[nodiscard]] std::uint64_t network_changes() const { return machine_.network_changes(); }
   // A rejoin is about to end: until it has, writes that would be accepted here wait, because each
   // would keep it from its end.
   void set_closing(bool closing) { is_closing_ = closing; }
   [[nodiscard]] bool is_closing() const { return is_closing_; }
   // Reports that a renewal of the lease was granted that was sent at `sent`.
-  void renewed(MonoTime sent) { link_.renewed(clock_.mono(), sent); }
+  void renewed(MonoTime sent) { take(sync::autonomy::uplink::LeaseRenewed{sent}); }
   // Report how a rejoin ended.
-  void rejoined();
-  void rejoin_failed(const Error& why);
+  void rejoined() { take(sync::autonomy::uplink::Rejoined{}); }
+  void rejoin_failed(const Error& why) { take(sync::autonomy::uplink::RejoinFailed{why}); }
 
   // How long the next heartbeat may take; see PathTime::limit().
   [[nodiscard]] Duration heartbeat_limit() const { return path(client_.preferred()).limit(); }
@@ -132,18 +130,19 @@ class Uplink {
   [[nodiscard]] bool answers_late() const { return path(client_.preferred()).answers_late(); }
   // How long heartbeats to a server take.
   [[nodiscard]] const sync::autonomy::PathTime& path(std::size_t server) const {
-    return paths_.at(server);
+    return machine_.path(server);
   }
 
   // The current fault; nothing if the last evidence was an answer.
-  [[nodiscard]] std::optional<sync::autonomy::LinkFault> fault() const { return fault_; }
+  [[nodiscard]] std::optional<sync::autonomy::LinkFault> fault() const { return machine_.fault(); }
   // How often each fault occurred since the start.
-  using Faults = std::array<std::uint64_t, sync::autonomy::link_faults>;
-  [[nodiscard]] const Faults& faults() const { return faults_; }
+  [[nodiscard]] const sync::autonomy::UplinkMachine::Faults& faults() const {
+    return machine_.faults();
+  }
 
   // The current outage, for OutageReport.
-  [[nodiscard]] const sync::autonomy::Outage& outage() const { return outage_; }
-  [[nodiscard]] sync::autonomy::Outage& outage() { return outage_; }
+  [[nodiscard]] const sync::autonomy::Outage& outage() const { return machine_.outage(); }
+  [[nodiscard]] sync::autonomy::Outage& outage() { return machine_.outage(); }
   // sync::autonomy::describe() of the outage now; "" while the link is connected.
   [[nodiscard]] std::string describe_outage() const;
 
@@ -156,19 +155,14 @@ class Uplink {
  private:
   // A request under way.
   struct SentRequest {
-    MonoTime began;
-    std::size_t server = 0;
-    bool own_credentials = false;
+    sync::autonomy::uplink::Try attempt;
     std::string target;  // for messages and for judging the answer
     sync::autonomy::UplinkClass traffic = sync::autonomy::UplinkClass::reads;
-    bool timeout_is_evidence = true;
-    Duration limit = {};  // of this try
-    bool heartbeat = false;
-    bool may_be_large = false;  // `limit` is for each piece of the body
+    bool may_be_large = false;  // the limit is for each piece of the body
     Delivery delivery = Delivery::whole;
     std::uint64_t received_before = 0;  // UplinkBytes::received_from() when it was sent
 
-    [[nodiscard]] MonoTime deadline() const { return began + limit; }
+    [[nodiscard]] MonoTime deadline() const { return attempt.began + attempt.limit; }
   };
 
   // Sends to one server, and reads the answer unless it is to be streamed. A problem with an
@@ -180,32 +174,28 @@ class Uplink {
   asio::awaitable<Result<http::Response>> send_within(std::optional<Duration> limit,
                                                       ApiRequest request, bool streamed,
                                                       TimeoutMeaning timeout_meaning);
-  // Whether a timeout of the request is evidence against its server.
-  [[nodiscard]] bool is_evidence(const SentRequest& sent) const;
-  // Measures how long a heartbeat took.
-  void measure(const SentRequest& sent, const Result<http::Response>& outcome);
   // Judges the answer's head, also if its body is incomplete.
   Result<ReadAnswer> record_read(const SentRequest& sent, Result<ReadAnswer> outcome);
 
   // Judges the outcome of a request as evidence about server and link. An answer that does not come
   // from an API server (a captive portal's page) becomes an error.
   Result<http::Response> record_outcome(const SentRequest& sent, Result<http::Response> outcome);
-  // Counts the fault.
-  void note(std::optional<sync::autonomy::LinkFault> fault);
-  // Reports the evidence about the server, and drops its connections if it has failed.
-  void record_server(const SentRequest& sent, sync::autonomy::Evidence evidence,
-                     const std::string& reason);
+  // Passes the machine an input, and performs the effects.
+  void take(const sync::autonomy::uplink::Input& input);
+  void perform(const sync::autonomy::uplink::WakeLink& wake);
+  void perform(const sync::autonomy::uplink::WakeServers& wake);
+  void perform(const sync::autonomy::uplink::Prefer& prefer);
+  void perform(const sync::autonomy::uplink::Sever& sever);
+  void perform(const sync::autonomy::uplink::ForgetConnections& forget);
+  void perform(const sync::autonomy::uplink::RenewCredentials& renew);
+  void perform(const sync::autonomy::uplink::ReportHealth& report);
+  void perform(const sync::autonomy::uplink::ReportTime& report);
   // After `tries` tries, the last one at `server`: the server to try next, or nothing.
   std::optional<std::size_t> next_server(bool repeatable, std::size_t server, std::size_t tries);
-  // Notifies waiters of a new state of the link.
-  void announce();
-  // Updates the outage, and notifies OutageReport if there is something to report.
-  void update_outage(std::optional<sync::autonomy::LinkFault> fault, std::string_view reason);
 
   ApiClient& client_;
   const Clock& clock_;
-  sync::autonomy::Link link_;
-  sync::autonomy::ServerPool servers_;
+  sync::autonomy::UplinkMachine machine_;
   UplinkStreams streams_;
   Owners owners_;
   AnswerReader answers_;
@@ -214,11 +204,6 @@ class Uplink {
   loop::Event servers_changed_;
   UplinkObserver* observer_ = nullptr;
   bool is_closing_ = false;
-  std::uint64_t network_changes_ = 0;
-  std::vector<sync::autonomy::PathTime> paths_;  // of each server
-  std::optional<sync::autonomy::LinkFault> fault_;
-  Faults faults_{};
-  sync::autonomy::Outage outage_;
 };
 
 }  // namespace holdfast::agent

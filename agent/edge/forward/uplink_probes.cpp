@@ -6,36 +6,25 @@ namespace holdfast::agent {
 
 asio::awaitable<void> Uplink::probe_servers(std::string target) {
   for (;;) {
-    const auto due = servers_.take_probe(clock_.mono());
+    const auto due = machine_.take_probe(clock_.mono());
     if (!due) {
-      (void)co_await servers_changed_.wait_until(servers_.probe_due());
+      (void)co_await servers_changed_.wait_until(servers().probe_due());
       continue;
     }
-    const SentRequest sent{.began = clock_.mono(),
-                           .server = *due,
-                           .own_credentials = true,
+    const SentRequest sent{.attempt = {.began = clock_.mono(),
+                                       .server = *due,
+                                       .limit = path(*due).limit(),
+                                       .is_heartbeat = true,
+                                       .has_own_credentials = true},
                            .target = target,
                            .traffic = sync::autonomy::UplinkClass::heartbeat,
-                           .limit = path(*due).limit(),
-                           .heartbeat = true,
                            .received_before = bytes_->received_from(*due)};
     ApiRequest probe{.target = target};
     bytes_->sent(sent.traffic, size_of(probe));
-    auto outcome = co_await client_.send(std::move(probe), false, sent.began + sent.limit, due);
+    auto outcome = co_await client_.send(std::move(probe), false, sent.deadline(), due);
     if (outcome) bytes_->received(sent.traffic, agent::size_of(*outcome));
     (void)record_outcome(sent, std::move(outcome));
   }
-}
-
-void Uplink::probing() {
-  // A connection that was opened earlier in the outage may hang for ever.
-  if (link_.state() == sync::autonomy::LinkState::offline) client_.forget_connections();
-  link_.probing(clock_.mono());
-}
-
-void Uplink::probe_now() {
-  link_.probe_now(clock_.mono());
-  changed_.notify_all();
 }
 
 asio::awaitable<void> Uplink::follow_network() {
@@ -51,8 +40,7 @@ asio::awaitable<void> Uplink::follow_network() {
                {{"error", changed.error()}});
       co_return;
     }
-    if (link_.network_changed(clock_.mono())) ++network_changes_;
-    changed_.notify_all();
+    take(sync::autonomy::uplink::NetworkBetter{});
   }
 }
 
