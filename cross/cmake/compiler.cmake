@@ -55,6 +55,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Files that are compiled together (together.cmake) are included like headers. GCC then warns of
     # types in anonymous namespaces and of names that shadow those of another file.
     $<IF:$<BOOL:$<TARGET_PROPERTY:HOLDFAST_TOGETHER>>,-Wno-subobject-linkage,-Wshadow>
+    # On 32-bit ARM it tells that GCC 7 passed some arguments otherwise.
+    -Wno-psabi
     # A false positive of GCC 12 for the coroutine frames that Asio recycles.
     -Wno-mismatched-new-delete
     # Some casts are needed only on 64-bit machines, some only on 32-bit ones: check the former.

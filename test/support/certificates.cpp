@@ -50,14 +50,19 @@ void extend(X509* certificate, int nid, const std::string& value) {
   X509_EXTENSION_free(extension);
 }
 
+// In the type of OpenSSL's parameter, which has 32 bits on some machines.
+long seconds_of(std::chrono::seconds time) {
+  return std::chrono::duration_cast<std::chrono::duration<long>>(time).count();
+}
+
 Certificate make_certificate(const Subject& subject, EVP_PKEY* key) {
   static long serial = 1;
   Certificate made(X509_new(), &X509_free);
   X509* certificate = made.get();
   CHECK(X509_set_version(certificate, X509_VERSION_3) == 1);
   CHECK(ASN1_INTEGER_set(X509_get_serialNumber(certificate), serial++) == 1);
-  X509_gmtime_adj(X509_getm_notBefore(certificate), subject.begins.count());
-  X509_gmtime_adj(X509_getm_notAfter(certificate), subject.ends.count());
+  X509_gmtime_adj(X509_getm_notBefore(certificate), seconds_of(subject.begins));
+  X509_gmtime_adj(X509_getm_notAfter(certificate), seconds_of(subject.ends));
   X509_NAME* name = X509_get_subject_name(certificate);
   for (const std::string& organization : subject.organizations) add_name(name, "O", organization);
   add_name(name, "CN", subject.common_name);

@@ -94,7 +94,7 @@ void keep_synced(sqlite3_file* file) {
   std::error_code ignored;
   std::filesystem::remove(synced_copy_of(name), ignored);
   std::ofstream out(synced_copy_of(name), std::ios::binary);
-  out.write(content.data(), size);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
 }
 
 int on_sync(sqlite3_file* file, int) {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -130,8 +131,8 @@ template <class M, class T>
 Result<T> read_message(std::string_view bytes) {
   const auto raw = object_of(T::kind, bytes);
   if (!raw) return fail(std::string(T::kind), raw.error());
-  // Most objects fit into this block on the stack.
-  std::array<char, 4096> scratch;
+  // Most objects fit into this block on the stack. An arena's block is for any type.
+  alignas(std::max_align_t) std::array<char, 4096> scratch;
   google::protobuf::ArenaOptions options;
   options.initial_block = scratch.data();
   options.initial_block_size = scratch.size();

@@ -102,7 +102,7 @@ TEST(ReaderAttack, RequestsThatCouldBeReadInTwoWaysAreRefused) {
       {"\x16\x03\x01\x02", 400},
   };
   for (const auto& c : cases) {
-    for (const std::size_t piece : {1UL, 3UL, c.bytes.size()}) {
+    for (const std::size_t piece : std::initializer_list<std::size_t>{1, 3, c.bytes.size()}) {
       EXPECT_EQ(refusal_of(c.bytes, piece), c.refusal) << c.bytes << " by " << piece;
     }
   }
@@ -139,7 +139,7 @@ TEST(ReaderAttack, ChunksAreTakenAsTheyAreWrittenOrNotAtAll) {
   };
   for (const auto& c : cases) {
     const std::string all = chunked + c.bytes;
-    for (const std::size_t piece : {1UL, 3UL, all.size()}) {
+    for (const std::size_t piece : std::initializer_list<std::size_t>{1, 3, all.size()}) {
       EXPECT_EQ(refusal_of(all, piece), c.refusal) << c.bytes << " by " << piece;
     }
   }
@@ -175,7 +175,7 @@ TEST(ReaderAttack, WhatSurroundsABodyIsBounded) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.what);
-    for (const std::size_t piece : {1UL, 3UL, c.bytes.size()}) {
+    for (const std::size_t piece : std::initializer_list<std::size_t>{1, 3, c.bytes.size()}) {
       EXPECT_EQ(refusal_of(post_a + c.bytes, piece, limits), c.refusal) << piece;
       EXPECT_EQ(result_of(ok_head + c.bytes, piece, {}, limits), c.result) << piece;
     }
@@ -245,7 +245,7 @@ TEST(ReaderAttack, AnswersThatCouldBeReadInTwoWaysAreRefused) {
       {"SSH-2.0-x\r\n", "corrupt"},
   };
   for (const auto& c : cases) {
-    for (const std::size_t piece : {1UL, 3UL, c.bytes.size()}) {
+    for (const std::size_t piece : std::initializer_list<std::size_t>{1, 3, c.bytes.size()}) {
       EXPECT_EQ(result_of(c.bytes, piece, c.asked), c.result) << c.bytes << " by " << piece;
     }
   }

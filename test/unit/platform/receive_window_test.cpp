@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <ostream>
 
 namespace holdfast::http::h2 {
@@ -58,7 +59,7 @@ struct Transfer {
   MonoTime now{};
   MonoTime answer_at = MonoTime::max();
   double arrived = 0;
-  std::size_t total = 0;
+  std::uint64_t total = 0;
   int pings = 0;
 };
 
@@ -83,7 +84,7 @@ TEST(ReceiveWindow, KeepsWhatAPathCarriesInASecondAtMostAndAFastPathFull) {
     SCOPED_TRACE(row.name);
     Transfer transfer(row.path);
     transfer.run(row.settles);
-    const std::size_t before = transfer.total;
+    const std::uint64_t before = transfer.total;
     transfer.run(1min);
     EXPECT_GE(transfer.window.bytes(), row.least);
     EXPECT_LE(transfer.window.bytes(), row.most);

@@ -40,16 +40,18 @@ TEST(Shares, NoCallerTakesAllConnectionsAndStrangersLeaveAReserve) {
   const auto shares = Shares::make(limits);
   std::vector<Share> held;
   using Room = Shares::Room;
-  EXPECT_EQ(fill(*shares, user(1000), false, held), (std::pair{2UL, Room::caller_full}));
-  EXPECT_EQ(fill(*shares, host("10.0.0.1"), false, held), (std::pair{2UL, Room::caller_full}));
+  EXPECT_EQ(fill(*shares, user(1000), false, held), (std::pair{std::size_t{2}, Room::caller_full}));
+  EXPECT_EQ(fill(*shares, host("10.0.0.1"), false, held),
+            (std::pair{std::size_t{2}, Room::caller_full}));
   for (int i = 2; i <= 5; ++i) {
     const std::string address = "10.0.0." + std::to_string(i);
     EXPECT_EQ(fill(*shares, host(address), false, held).first, 2UL) << address;
   }
-  EXPECT_EQ(fill(*shares, host("10.0.0.6"), false, held), (std::pair{0UL, Room::server_full}));
-  EXPECT_EQ(fill(*shares, user(0), true, held), (std::pair{4UL, Room::server_full}));
+  EXPECT_EQ(fill(*shares, host("10.0.0.6"), false, held),
+            (std::pair{std::size_t{0}, Room::server_full}));
+  EXPECT_EQ(fill(*shares, user(0), true, held), (std::pair{std::size_t{4}, Room::server_full}));
   held.clear();
-  EXPECT_EQ(fill(*shares, user(0), true, held), (std::pair{16UL, Room::server_full}));
+  EXPECT_EQ(fill(*shares, user(0), true, held), (std::pair{std::size_t{16}, Room::server_full}));
 }
 
 TEST(Shares, MemoryIsSharedOutAlike) {
@@ -90,11 +92,12 @@ TEST(Shares, AConnectionThatProvesToBeTrustedLeavesItsPlaceToOthers) {
   for (int i = 0; i < 12; ++i) {
     SCOPED_TRACE(i);
     ASSERT_EQ(fill(*shares, host("10.0.0.1"), false, held),
-              (std::pair{1UL, Shares::Room::caller_full}));
+              (std::pair{std::size_t{1}, Shares::Room::caller_full}));
     held.back().trust();
     held.back().trust();
   }
-  EXPECT_EQ(fill(*shares, user(0), true, held), (std::pair{2UL, Shares::Room::server_full}));
+  EXPECT_EQ(fill(*shares, user(0), true, held),
+            (std::pair{std::size_t{2}, Shares::Room::server_full}));
   held.clear();
   EXPECT_EQ(fill(*shares, host("10.0.0.1"), false, held).first, 2U);
   EXPECT_TRUE(held.front().take(400));

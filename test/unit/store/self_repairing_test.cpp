@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "platform/integers.h"
 #include "store/cache.h"
 #include "store/copy.h"
 #include "test/support/fault_vfs.h"
@@ -53,7 +54,7 @@ class SelfRepairing : public testing::Test {
     EXPECT_TRUE(database.database().execute("PRAGMA shrink_memory"));  // reads the file again
     for (const char* suffix : {"", "-wal"}) {
       const std::string path = path_.string() + suffix;
-      const std::size_t size = fs::file_size(path);
+      const std::size_t size = to_size(fs::file_size(path));
       std::ofstream out(path, std::ios::binary);  // truncates it
       if (harm == Harm::scribbled) out << std::string(size, '\xa5');
     }

@@ -121,7 +121,7 @@ TEST(ByteBudget, WhatIsOwedIsWaitedFor) {
     EXPECT_EQ(ready - budget_start, step.ready) << to_string(step.spends) << " " << step.bytes;
   }
   ByteBudget unlimited({}, budget_start);
-  unlimited.spend(relist, 1UL << 40U, budget_start);
+  unlimited.spend(relist, std::size_t{1} << 31U, budget_start);
   EXPECT_EQ(unlimited.ready_at(relist, budget_start), budget_start);
 }
 

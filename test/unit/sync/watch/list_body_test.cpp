@@ -70,7 +70,8 @@ TEST(ListBody, ItsPiecesAreTheWholeInAnySize) {
                                              : wire::open_envelope(*bytes_of[i])->raw;
           EXPECT_EQ(list->items[i], bytes);
         }
-        for (const std::size_t size : {1UL, 200UL, 64UL * 1024, whole.size(), 1UL << 30}) {
+        for (const std::size_t size :
+             std::initializer_list<std::size_t>{1, 200, 64UL * 1024, whole.size(), 1UL << 30}) {
           ListBody body(kind, listed_part, items);
           EXPECT_EQ(body.size(), whole.size());
           std::string joined;

@@ -18,6 +18,7 @@
 #include "agent/lab/faults/fault_proxy.h"
 #include "platform/http/client.h"
 #include "platform/http/server.h"
+#include "platform/integers.h"
 #include "platform/random.h"
 #include "test/support/scratch_dir.h"
 #include "test/support/virtual_time.h"
@@ -106,7 +107,7 @@ class ChaosFixture {
   [[nodiscard]] std::int64_t waiting();
   void record_action(const std::string& action);
   void broken(const std::string& what) { faults.push_back(what); }
-  [[nodiscard]] std::size_t pick(std::size_t count) { return random_.below(count); }
+  [[nodiscard]] std::size_t pick(std::size_t count) { return to_size(random_.below(count)); }
   [[nodiscard]] std::string pick_pod();
 
   test::VirtualTime time_;

@@ -136,7 +136,8 @@ TEST(LargeFiltered, WhatWasTooLargeIsNotReadAgainForAMinute) {
   const auto asked_for = [&fixture](const std::string& query) {
     fixture.asked.clear();
     const int status = fixture.ask(proxy, services + query).status;
-    return std::pair(status, std::count(fixture.asked.begin(), fixture.asked.end(), services));
+    return std::pair<int, long>(status,
+                                std::count(fixture.asked.begin(), fixture.asked.end(), services));
   };
   EXPECT_EQ(asked_for(""), std::pair(507, 1L));
   EXPECT_EQ(asked_for(""), std::pair(507, 0L));

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "platform/http/message.h"
+#include "platform/integers.h"
 
 namespace holdfast::agent::uplink::damaged {
 
@@ -33,7 +34,7 @@ inline void damage(const std::filesystem::path& file, std::uintmax_t from, std::
   const std::uintmax_t begin = std::min(from, size);
   std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
   out.seekp(static_cast<std::streamoff>(begin));
-  const std::string garbage(std::min(bytes, size - begin), '\xa5');
+  const std::string garbage(to_size(std::min(bytes, size - begin)), '\xa5');
   out.write(garbage.data(), static_cast<std::streamsize>(garbage.size()));
   EXPECT_TRUE(out.flush().good());
 }
